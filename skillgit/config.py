@@ -53,9 +53,7 @@ class PromptSettings(Section):
     system: str = Field(
         "{skill}", description="system prompt; {skill} is the document, {input} and every task field work too"
     )
-    user: str = Field(
-        "{input}", description="user prompt; {input} and every further field of the task can be used"
-    )
+    user: str = Field("{input}", description="user prompt; {input} and every further field of the task can be used")
     images: str = Field("", description="name of the task field that holds image paths or URLs")
 
 
@@ -70,9 +68,7 @@ class JudgeSettings(BaseModel):
     """``kind`` picks the judge; the other keys belong to it and are checked by it."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
-    kind: str = Field(
-        "exact", description="exact, normalized, contains, regex, choice, number, date, json, python"
-    )
+    kind: str = Field("exact", description="exact, normalized, contains, regex, choice, number, date, json, python")
 
     @property
     def options(self) -> dict[str, Any]:
@@ -286,7 +282,7 @@ def parse(data: object, overrides: Sequence[str] = (), *, where: str = "env.yaml
         settings = Settings.model_validate(merged)
     except ValidationError as error:
         raise ConfigError(_explain(error, where)) from None
-    origins: dict[str, Origin] = {key: "env.yaml" for key in _dotted(data)}
+    origins: dict[str, Origin] = dict.fromkeys(_dotted(data), "env.yaml")
     origins |= {_canonical(text.partition("=")[0].strip()): "command line" for text in overrides}
     return Config(settings, {_canonical(key): origin for key, origin in origins.items()})
 
@@ -355,9 +351,7 @@ def _known_keys(path: Sequence[str]) -> list[str]:
     model: type[BaseModel] = Settings
     for part in path:
         field = model.model_fields.get(part)
-        if field is None or not (
-            isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-        ):
+        if field is None or not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
             return []
         model = field.annotation
     return list(model.model_fields)
