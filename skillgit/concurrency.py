@@ -7,7 +7,7 @@ Python 3.10 has no task groups, and the loop needs one thing they lack: to stop 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import aclosing
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-async def ordered(call: Callable[[T], Awaitable[R]], items: Iterable[T], limit: int) -> AsyncIterator[R]:
+async def ordered(call: Callable[[T], Awaitable[R]], items: Iterable[T], limit: int) -> AsyncGenerator[R, None]:
     """Results of ``call`` in the order of ``items``, at most ``limit`` at once.
 
     The first exception of any item ends the stream at once, also when earlier items are still running. Closing
@@ -59,7 +59,7 @@ async def gather(coros: Iterable[Coroutine[Any, Any, T]], limit: int) -> list[T]
         return await coro
 
     try:
-        async with aclosing(ordered(run, pending, limit)) as results:  # type: ignore[type-var]
+        async with aclosing(ordered(run, pending, limit)) as results:
             return [result async for result in results]
     finally:
         for coro in pending:

@@ -63,7 +63,7 @@ def test_a_closed_stream_cancels_what_is_in_flight() -> None:
 
     async def main() -> list[int]:
         seen = []
-        async with aclosing(ordered(work, range(5), 5)) as results:  # type: ignore[type-var]
+        async with aclosing(ordered(work, range(5), 5)) as results:
             async for result in results:
                 seen.append(result)
                 if result == 1:
