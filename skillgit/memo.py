@@ -1,7 +1,8 @@
 """The memo: every paid model call, kept so that nothing is paid twice.
 
-It is only a cache (an SQLite file under ``.git/skillgit/``) and may be deleted at any time. What is needed to resume is in
-the journal; the memo makes the resumed step cheap. Any error of the file is a warning, never the end of a run.
+It is only a cache (an SQLite file under ``.git/skillgit/``) and may be deleted at any time. What is needed to
+resume is in the journal; the memo makes the resumed step cheap. Any error of the file is a warning, never the end
+of a run.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from skillgit.models.base import NO_USAGE, Usage
 
@@ -54,7 +56,7 @@ class Memo:
     def get(self, kind: str, key: str) -> str | None:
         """The stored answer, or None."""
         rows = self._run("select value from answers where kind = ? and key = ?", (kind, key))
-        return rows[0][0] if rows else None
+        return str(rows[0][0]) if rows else None
 
     def put(self, kind: str, key: str, value: str) -> None:
         """Store an answer; the first one for a key stays."""
@@ -81,7 +83,7 @@ class Memo:
             self._db.close()
             self._db = None
 
-    def _run(self, statement: str, values: tuple[object, ...]) -> list[tuple[str, ...]]:
+    def _run(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         if self._db is None:
             return []
         try:
