@@ -1,0 +1,195 @@
+"""The skill branch: its revisions, and new commits for it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Literal
+
+from skillgit.errors import RepositoryError, SkillError
+from skillgit.git import signing
+from skillgit.git.journal import Journal, JournalEntry
+from skillgit.git.log import LogEntry, log
+from skillgit.git.trailers import CommitMessage
+
+if TYPE_CHECKING:
+    from skillgit.git.objects import TreeEntry
+    from skillgit.git.repo import Repo
+
+POINT = re.compile(r"(?:run-(?P<run>\d+)-)?(?P<kind>step|epoch)-(?P<number>\d+)")
+
+
+class SkillHistory:
+    """The training history of skill ``name``.
+
+    ``path`` is its document, from the top of the repository, with ``/``; by default skills/NAME/SKILL.md. ``sign`` says
+    whether its commits are signed: as commit.gpgsign says, or never.
+    """
+
+    def __init__(self, repo: Repo, name: str, path: str = "", *, sign: Literal["inherit", "never"] = "inherit") -> None:
+        self.repo = repo
+        self.name = name
+        self.path = path or f"skills/{name}/SKILL.md"
+        self.branch = f"refs/heads/skill/{name}"
+        self.best_ref = f"refs/skillgit/{name}/best"
+        self.journal = Journal(repo, name)
+        self.journal_ref = self.journal.ref
+        self._policy = sign
+
+    def epoch_ref(self, run_epoch: str) -> str:
+        """The ref that keeps the side branch of an epoch, named ``RUN-EPOCH``."""
+        return f"refs/skillgit/{self.name}/epochs/{run_epoch}"
+
+    # -- where things are
+
+    def tip(self) -> str | None:
+        """The current skill's commit, None before the first training."""
+        return self.repo.ref(self.branch)
+
+    def best(self) -> str | None:
+        """The commit that is deployed."""
+        return self.repo.ref(self.best_ref)
+
+    def start(self, rev: str = "HEAD") -> str:
+        """The commit at which a new skill branch starts; RepositoryError with the next command when it cannot."""
+        commit = self.repo.resolve(rev)
+        folder = shlex.quote(str(PurePosixPath(self.path).parent))
+        hint = f"git add {folder} && git commit -m 'Add the skill {self.name}'"
+        if commit is None and rev == "HEAD":
+            raise RepositoryError("nothing is committed in this repository yet", hint=hint)
+        if commit is None:
+            raise RepositoryError(f"'{rev}' is not a revision of this repository", hint="git log --oneline --all")
+        if self.repo.entry(commit, self.path) is None:
+            raise RepositoryError(f"{self.path} is not committed in {rev}", hint=hint)
+        return commit
+
+    def base(self) -> str:
+        """The commit at which the skill branch left the user's history.
+
+        The journal knows it. Without a journal, or after a rebase, it is the parent of the oldest training commit. A
+        merge base would not do: that moves on once the user merges the branch.
+        """
+        tip = self._tip()
+        recorded = self._recorded_base()
+        if recorded and self.repo.git("merge-base", "--is-ancestor", recorded, tip, check=False).code == 0:
+            return recorded
+        trained = self.repo.git("log", "--first-parent", "--format=%H %P", "--grep=^Skill-Run: ", tip, "--").text
+        oldest = trained.splitlines()[-1].split() if trained else []
+        if len(oldest) > 1:
+            return oldest[1]
+        if oldest and self.repo.shallow:
+            raise RepositoryError(f"the history of skill/{self.name} is cut off", hint="git fetch --unshallow")
+        return tip
+
+    def _recorded_base(self) -> str:
+        entry = self.journal.tip()
+        return entry.base if entry and self.repo.objects.find(entry.base) else ""
+
+    def _tip(self) -> str:
+        tip = self.tip()
+        if tip is None:
+            raise RepositoryError(f"skill '{self.name}' was never trained here", hint=f"skillgit train {self.name}")
+        return tip
+
+    # -- the document
+
+    def text(self, commit: str) -> str:
+        """The skill as committed, with its own line endings; SkillError if it is not UTF-8."""
+        data = self.repo.read_blob(self.blob(commit))
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise SkillError(f"{self.path} in {commit[:12]} is not UTF-8 (byte {error.start})") from None
+
+    def blob(self, commit: str) -> str:
+        """The id of the skill's blob in a commit."""
+        return self._entry(commit).oid
+
+    def _entry(self, commit: str) -> TreeEntry:
+        entry = self.repo.entry(commit, self.path)
+        if entry is None:
+            raise RepositoryError(f"{commit[:12]} does not hold {self.path}")
+        return entry
+
+    # -- revisions
+
+    def resolve(self, spec: str = "") -> str:
+        """The commit of ``NAME[@REV]`` (or ``@REV``): best, base, step-7, epoch-2, run-1-step-7, or any git revision.
+
+        RepositoryError says what is known, or that the commit does not hold the skill.
+        """
+        name, at, rev = spec.partition("@")
+        if name not in ("", self.name) or (at and not rev):
+            raise RepositoryError(f"'{spec}' is not a revision of skill '{self.name}'; {self._known()}")
+        commit = self._revision(rev) if rev else self._tip()
+        if commit is None:
+            raise RepositoryError(f"skill '{self.name}' has no revision '{rev}'; {self._known()}")
+        if self.repo.entry(commit, self.path) is None:
+            raise RepositoryError(f"'{rev or name}' ({commit[:12]}) does not hold {self.path}")
+        return commit
+
+    def _revision(self, rev: str) -> str | None:
+        if rev == "best":
+            return self.best()
+        if rev == "base":
+            return self.base()
+        if match := POINT.fullmatch(rev):
+            run = int(match["run"]) if match["run"] else None
+            entry = self._point(match["kind"], int(match["number"]), run)
+            if entry:
+                return entry.current or None
+        return self.repo.resolve(rev)
+
+    def _point(self, kind: str, number: int, run: int | None) -> JournalEntry | None:
+        for entry in self.journal.entries():
+            run = entry.run if run is None else run
+            if entry.run < run:
+                break
+            kinds = ("step", "baseline") if kind == "step" else ("epoch",)
+            if entry.run == run and entry.kind in kinds and number == (entry.step if kind == "step" else entry.epoch):
+                return entry
+        return None
+
+    def _known(self) -> str:
+        entries = list(self.journal.entries())
+        latest = [entry for entry in entries if entry.run == entries[0].run]
+        steps = max((entry.step for entry in latest if entry.kind == "step"), default=0)
+        epochs = max((entry.epoch for entry in latest if entry.kind == "epoch"), default=0)
+        known = ["best", "base"]
+        known += ["step-0" if steps == 0 else f"step-0 to step-{steps}"] if entries else []
+        known += ["epoch-1" if epochs == 1 else f"epoch-1 to epoch-{epochs}"] if epochs else []
+        return f"known: {', '.join(known)}, or a git revision"
+
+    def log(self, since: str | None = None) -> Iterator[LogEntry]:
+        """The commits of the branch, newest first, down to ``since`` (left out; the base by default)."""
+        tip = self.tip()
+        if tip:
+            yield from log(self.repo, f"{since or self.base()}..{tip}")
+
+    # -- new commits, as objects
+
+    def edit_commits(self, parent: str, texts: Sequence[str], messages: Sequence[CommitMessage]) -> list[str]:
+        """One commit for each text, on top of parent; only the skill file changes and its mode is kept."""
+        commits = []
+        for text, message in zip(texts, messages, strict=True):
+            blob = self.repo.write_blob(text.encode("utf-8"))
+            parent = self._commit(parent, blob, message)
+            commits.append(parent)
+        return commits
+
+    def squash(self, parent: str, side_tip: str, message: CommitMessage) -> str:
+        """One commit on parent with the skill of side_tip; its body lists the squashed commits as git's own does."""
+        options = ("--format=medium", "--date=default", "--no-color", "--no-notes", "--no-decorate", "--encoding=UTF-8")
+        listed = self.repo.git("log", *options, "--no-show-signature", "--no-mailmap", f"{parent}..{side_tip}", "--")
+        listing = "Squashed commit of the following:\n\n" + listed.out.decode("utf-8", "replace")
+        body = f"{message.body}\n\n{listing}".strip("\n")
+        return self._commit(parent, self.blob(side_tip), replace(message, body=body))
+
+    def _commit(self, parent: str, blob: str, message: CommitMessage) -> str:
+        self._entry(parent)
+        tree = self.repo.replace_file(parent, self.path, blob)
+        sign = signing.wanted(self.repo, self._policy)
+        return self.repo.write_commit(tree, [parent], message.render(self.name), sign=sign)

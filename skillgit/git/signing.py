@@ -1,0 +1,54 @@
+"""Signed training commits, with whatever signer git is configured for (openpgp, ssh, x509)."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+from skillgit.errors import RepositoryError
+
+if TYPE_CHECKING:
+    from skillgit.git.repo import Repo
+
+SIGNER_TIMEOUT = 30.0
+TRUE = ("true", "yes", "on", "1")
+
+
+def wanted(repo: Repo, policy: Literal["inherit", "never"]) -> bool:
+    """Whether training commits are signed: ``inherit`` does what commit.gpgsign says."""
+    return policy == "inherit" and repo.config.get("commit.gpgsign", "").lower() in TRUE
+
+
+def check_signing(repo: Repo, policy: Literal["inherit", "never"] = "inherit") -> None:
+    """Try the signer once, before anything is spent. Leaves nothing in the repository. Raises RepositoryError."""
+    if not wanted(repo, policy):
+        return
+    empty = repo.write_tree(())
+    with tempfile.TemporaryDirectory() as folder:
+        objects = str(repo.git_dir / "objects")
+        aside = {"GIT_OBJECT_DIRECTORY": folder, "GIT_ALTERNATE_OBJECT_DIRECTORIES": objects}
+        signed_commit(repo, empty, [], "Can training commits be signed?\n", None, aside)
+
+
+def signed_commit(
+    repo: Repo,
+    tree: str,
+    parents: Sequence[str],
+    message: str,
+    when: datetime | None,
+    env: Mapping[str, str] | None = None,
+) -> str:
+    """The id of a commit that git itself wrote and signed. Raises RepositoryError if it could not in time."""
+    flags = [flag for parent in parents for flag in ("-p", parent)]
+    who = repo.identity().environment(when)
+    # git takes the message's encoding from the configuration; ours is UTF-8 whatever that says
+    args = ("-c", "i18n.commitEncoding=UTF-8", "commit-tree", "-S", *flags, "-F", "-", tree)
+    data = message.encode("utf-8", "replace")
+    try:
+        return repo.git(*args, input=data, env={**who, **(env or {})}, timeout=SIGNER_TIMEOUT).text
+    except RepositoryError as error:
+        raise RepositoryError(
+            f"cannot sign training commits (commit.gpgsign is on): {error.message}", hint="-o git.sign=never"
+        ) from None
