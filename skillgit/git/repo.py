@@ -125,7 +125,7 @@ class Repo:
     ) -> Result:
         """Run git on this repository, without prompts, hooks and pager. Objects written before are stored first."""
         self.objects.flush()
-        return self._run(args, input=input, check=check, env=env, timeout=timeout)
+        return self._ask(*args, input=input, check=check, env=env, timeout=timeout)
 
     def start(self, *args: str, stdin: int = subprocess.DEVNULL, quiet: bool = False) -> subprocess.Popen[bytes]:
         """Start git on this repository, to read its output while it runs. End it with ``process.kill``."""
@@ -136,18 +136,23 @@ class Repo:
         self.objects.flush()
         return process.run(args, cwd=worktree, env=process.environment(), check=check)
 
-    def _run(
-        self, args: Iterable[str], *, input: bytes | None, check: bool, env: Mapping[str, str] | None, timeout: float
+    def _ask(
+        self,
+        *args: str,
+        input: bytes | None = None,
+        check: bool = True,
+        env: Mapping[str, str] | None = None,
+        timeout: float = TIMEOUT,
     ) -> Result:
+        """Like git(), for what needs no objects that are still to be stored."""
         where = self._environment(env or {})
-        return process.run(tuple(args), cwd=self._cwd, env=where, input=input, check=check, timeout=timeout)
+        return process.run(args, cwd=self._cwd, env=where, input=input, check=check, timeout=timeout)
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         return process.environment(GIT_DIR=str(self.worktree_dir), **more)
 
     def _unpack(self, data: bytes) -> None:
-        args = (*self._durable, "unpack-objects", "-q")
-        self._run(args, input=data, check=True, env=None, timeout=10 * TIMEOUT)
+        self._ask(*self._durable, "unpack-objects", "-q", input=data, timeout=10 * TIMEOUT)
 
     @cached_property
     def _durable(self) -> tuple[str, ...]:
@@ -159,7 +164,7 @@ class Repo:
     @cached_property
     def config(self) -> dict[str, str]:
         """git's configuration, keys in lower case but for subsections, the last value of each; "" for a bare key."""
-        listed = self._run(("config", "--list", "-z"), input=None, check=True, env=None, timeout=TIMEOUT)
+        listed = self._ask("config", "--list", "-z")
         pairs = (line.partition("\n") for line in os.fsdecode(listed.out).split("\0") if line)
         return {key: value if newline else "true" for key, newline, value in pairs}
 
@@ -169,7 +174,7 @@ class Repo:
 
     @cached_property
     def _identity(self) -> Identity:
-        return identity.ask(self.git)
+        return identity.ask(self._ask)
 
     # -- refs and revisions
 
@@ -200,7 +205,7 @@ class Repo:
 
     def refs(self, prefix: str) -> dict[str, str]:
         """Full name -> id of every ref below prefix (or prefix itself); RepositoryError if one is damaged."""
-        answer = self.git("for-each-ref", "--format=%(objectname) %(refname)", prefix)
+        answer = self._ask("for-each-ref", "--format=%(objectname) %(refname)", prefix)
         if b"broken ref" in answer.err:
             name = process.complaint(answer.err).split()[-1]
             raise RepositoryError(f"the ref {name} is damaged", hint=f"git reflog {name}; git update-ref {name} COMMIT")
@@ -209,7 +214,7 @@ class Repo:
 
     def worktrees(self) -> list[Worktree]:
         """Every checkout that exists on disk."""
-        blocks = self.git("worktree", "list", "--porcelain").text.split("\n\n")
+        blocks = self._ask("worktree", "list", "--porcelain").text.split("\n\n")
         found = []
         for block in filter(None, blocks):
             fields = {key: value for key, _, value in (line.partition(" ") for line in block.splitlines())}
