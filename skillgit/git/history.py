@@ -74,7 +74,7 @@ class SkillHistory:
         """
         tip = self._tip()
         recorded = self._recorded_base()
-        if recorded and self.repo.git("merge-base", "--is-ancestor", recorded, tip, check=False).code == 0:
+        if recorded and self.repo.git("merge-base", "--is-ancestor", recorded, tip, check=False).returncode == 0:
             return recorded
         trained = self.repo.git("log", "--first-parent", "--format=%H %P", "--grep=^Skill-Run: ", tip, "--").text
         oldest = trained.splitlines()[-1].split() if trained else []
@@ -184,7 +184,7 @@ class SkillHistory:
         """One commit on parent with the skill of side_tip; its body lists the squashed commits as git's own does."""
         options = ("--format=medium", "--date=default", "--no-color", "--no-notes", "--no-decorate", "--encoding=UTF-8")
         listed = self.repo.git("log", *options, "--no-show-signature", "--no-mailmap", f"{parent}..{side_tip}", "--")
-        listing = "Squashed commit of the following:\n\n" + listed.out.decode("utf-8", "replace")
+        listing = "Squashed commit of the following:\n\n" + listed.stdout.decode("utf-8", "replace")
         body = f"{message.body}\n\n{listing}".strip("\n")
         return self._commit(parent, self.blob(side_tip), replace(message, body=body))
 

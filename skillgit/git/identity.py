@@ -65,11 +65,11 @@ def ask(git: Callable[..., Result]) -> Identity:
 def _person(git: Callable[..., Result], role: Literal["AUTHOR", "COMMITTER"]) -> Person:
     answer = git("-c", "user.useConfigOnly=true", "var", f"GIT_{role}_IDENT", check=False)
     date = os.environ.get(f"GIT_{role}_DATE", "")
-    if answer.code:
-        if "date" in (said := complaint(answer.err)):
+    if answer.returncode:
+        if "date" in (said := complaint(answer.stderr)):
             raise RepositoryError(f"GIT_{role}_DATE: {said}")
         return Person()
-    match = IDENT.fullmatch(answer.out.decode("utf-8", "replace").strip())
+    match = IDENT.fullmatch(answer.stdout.decode("utf-8", "replace").strip())
     if match is None:
         return Person()
     return Person(match["name"], match["email"], match["date"] if date else "")

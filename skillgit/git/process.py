@@ -55,14 +55,14 @@ FIXED = {
 class Result:
     """What git answered."""
 
-    code: int
-    out: bytes
-    err: bytes
+    returncode: int
+    stdout: bytes
+    stderr: bytes
 
     @property
     def text(self) -> str:
         """Standard output as text, without the last line break."""
-        return os.fsdecode(self.out).removesuffix("\n")
+        return os.fsdecode(self.stdout).removesuffix("\n")
 
 
 def environment(keep: Sequence[str] = (), **more: str) -> dict[str, str]:
@@ -94,7 +94,7 @@ def run(
         kill(process)
         raise
     result = Result(process.returncode, out, err)
-    if check and result.code:
+    if check and result.returncode:
         raise failure(args, result)
     return result
 
@@ -173,5 +173,5 @@ def complaint(err: bytes) -> str:
 
 def failure(args: Sequence[str], result: Result) -> RepositoryError:
     """The error for a git that failed."""
-    said = complaint(result.err) or f"exit code {result.code}"
+    said = complaint(result.stderr) or f"exit code {result.returncode}"
     return RepositoryError(f"git {verb(args)}: {said}")

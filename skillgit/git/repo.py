@@ -81,7 +81,7 @@ class Repo:
         lines = answer.text.splitlines()
         if len(lines) in (5, 6):
             return cls(lines)
-        said = process.complaint(answer.err)
+        said = process.complaint(answer.stderr)
         if "dubious ownership" in said:
             raise RepositoryError(
                 f"git refuses {path}: the repository belongs to another user",
@@ -165,7 +165,7 @@ class Repo:
     def config(self) -> dict[str, str]:
         """git's configuration, keys in lower case but for subsections, the last value of each; "" for a bare key."""
         listed = self._ask("config", "--list", "-z")
-        pairs = (line.partition("\n") for line in os.fsdecode(listed.out).split("\0") if line)
+        pairs = (line.partition("\n") for line in os.fsdecode(listed.stdout).split("\0") if line)
         return {key: value if newline else "true" for key, newline, value in pairs}
 
     def identity(self) -> Identity:
@@ -184,7 +184,7 @@ class Repo:
         return self.resolve("HEAD")
 
     def resolve(self, rev: str) -> str | None:
-        """The commit a revision names, None if there is none; RepositoryError when it is ambiguous or no commit."""
+        """The id of what a revision names (tags peeled), None if there is none; RepositoryError if it is ambiguous."""
         found = self.objects.find(rev)
         if isinstance(found, tuple) and found[1] == "tag":
             found = self.objects.find(f"{found[0]}^{{}}")
@@ -192,8 +192,6 @@ class Repo:
             return None
         if isinstance(found, Ambiguous):
             raise RepositoryError(f"'{rev}' is ambiguous: several objects begin with it", hint="give more digits")
-        if found[1] != "commit":
-            raise RepositoryError(f"'{rev}' is a {found[1]}, not a commit")
         return found[0]
 
     def ref(self, name: str) -> str | None:
@@ -206,8 +204,8 @@ class Repo:
     def refs(self, prefix: str) -> dict[str, str]:
         """Full name -> id of every ref below prefix (or prefix itself); RepositoryError if one is damaged."""
         answer = self._ask("for-each-ref", "--format=%(objectname) %(refname)", prefix)
-        if b"broken ref" in answer.err:
-            name = process.complaint(answer.err).split()[-1]
+        if b"broken ref" in answer.stderr:
+            name = process.complaint(answer.stderr).split()[-1]
             raise RepositoryError(f"the ref {name} is damaged", hint=f"git reflog {name}; git update-ref {name} COMMIT")
         rows = (line.partition(" ") for line in answer.text.splitlines())
         return {name: oid for oid, _, name in rows}

@@ -61,8 +61,8 @@ class Transaction:
         args = ("-c", "core.filesRefLockTimeout=5000", "update-ref", "-m", reason, "--stdin", "-z")
         who = self._repo.identity().environment()
         answer = self._repo.git(*args, input=feed.encode(), check=False, env=who)
-        if answer.code:
-            raise _explain(complaint(answer.err))
+        if answer.returncode:
+            raise _explain(complaint(answer.stderr))
 
 
 def _line(move: Move, zero: str) -> str:

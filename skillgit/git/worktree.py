@@ -19,7 +19,7 @@ def check_movable(repo: Repo, branch: str) -> None:
     for worktree in _checkouts(repo, branch):
         _heal(repo, worktree)
         status = repo.git_in(worktree.path, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=none")
-        if status.out.strip():
+        if status.stdout.strip():
             raise _dirty(worktree)
 
 
@@ -27,7 +27,7 @@ def followers(repo: Repo, branch: str, old: str, new: str) -> list[Worktree]:
     """The checkouts that must follow branch; RepositoryError if one has changes that following would lose."""
     found = _checkouts(repo, branch)
     for worktree in found:
-        if repo.git_in(worktree.path, "read-tree", "-m", "-u", "-n", old, new, check=False).code:
+        if repo.git_in(worktree.path, "read-tree", "-m", "-u", "-n", old, new, check=False).returncode:
             raise _dirty(worktree)
     return found
 
@@ -59,7 +59,7 @@ def _heal(repo: Repo, worktree: Worktree) -> None:
     """A kill between transaction and move leaves index and files at an older commit of the branch: move them now."""
 
     def differs(*args: str) -> bool:
-        return repo.git_in(worktree.path, *args, check=False).code != 0
+        return repo.git_in(worktree.path, *args, check=False).returncode != 0
 
     if worktree.head is None or not differs("diff-index", "--cached", "--quiet", "HEAD", "--"):
         return
