@@ -173,9 +173,13 @@ class Objects:
         """Whether text is a full object id of this repository."""
         return len(text) == 2 * self.width and all(c in "0123456789abcdef" for c in text)
 
+    def name(self, kind: Kind, data: bytes) -> str:
+        """The id that an object has, or would have."""
+        return hashlib.new(self.algorithm, f"{kind} {len(data)}\0".encode() + data).hexdigest()
+
     def write(self, kind: Kind, data: bytes) -> str:
         """The id of a new object, which reaches the disk with the next flush."""
-        oid = hashlib.new(self.algorithm, f"{kind} {len(data)}\0".encode() + data).hexdigest()
+        oid = self.name(kind, data)
         self._pending.setdefault(oid, (kind, data))
         return oid
 

@@ -12,7 +12,7 @@ TRAILER = re.compile(r"(?P<key>[A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:[ \t]*(?P<value>.
 # `git interpret-trailers` takes these lines for the end of the message
 DIVIDER = re.compile(r"---(\s|$)|. -+ >8 -+$")
 INDENT = re.compile(r"\s*(?:[-*+>]\s+|\d+[.)]\s+)?")
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,8 @@ class CommitMessage:
 
     def render(self, name: str) -> str:
         """The message of a commit of skill ``name``."""
-        return format_message(
-            f"{name}: {self.subject.removeprefix(f'{name}:').strip() or 'edit'}", self.body, self.trailers
-        )
+        subject = cut(self.subject).removeprefix(f"{name}:").strip() or "edit"
+        return format_message(f"{name}: {subject}", self.body, self.trailers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 REF = re.compile(r"cannot lock ref '(?P<ref>[^']+)'")
 MOVED = re.compile(r"is at [0-9a-f]+ but expected|reference already exists|unable to resolve reference '[^']+'$")
+LOCK_TIMEOUT = 5000  # ms; two skills share the notes refs: wait for the other one, git itself gives up after 100
 LOCKED = re.compile(r"Unable to create '(?P<file>[^']+\.lock)'")
 
 
@@ -57,8 +58,7 @@ class Transaction:
         zero = "0" * (2 * self._repo.objects.width)
         feed = "start\0" + "".join(_line(move, zero) for move in self.moves) + "prepare\0commit\0"
         reason = " ".join(message.split())
-        # two skills share the notes refs: wait for the other one instead of failing after git's 0.1 s
-        args = ("-c", "core.filesRefLockTimeout=5000", "update-ref", "-m", reason, "--stdin", "-z")
+        args = ("-c", f"core.filesRefLockTimeout={LOCK_TIMEOUT}", "update-ref", "-m", reason, "--stdin", "-z")
         who = self._repo.identity().environment()
         answer = self._repo.git(*args, input=feed.encode(), check=False, env=who)
         if answer.returncode:
