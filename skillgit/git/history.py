@@ -73,20 +73,24 @@ class SkillHistory:
         merge base would not do: that moves on once the user merges the branch.
         """
         tip = self._tip()
-        recorded = self._recorded_base()
-        if recorded and self.repo.git("merge-base", "--is-ancestor", recorded, tip, check=False).returncode == 0:
-            return recorded
+        entry = self.journal.tip()
+        if entry and entry.base and self._holds(tip, entry.current):
+            return self._present(entry.base)
         trained = self.repo.git("log", "--first-parent", "--format=%H %P", "--grep=^Skill-Run: ", tip, "--").text
         oldest = trained.splitlines()[-1].split() if trained else []
         if len(oldest) > 1:
             return oldest[1]
-        if oldest and self.repo.shallow:
-            raise RepositoryError(f"the history of skill/{self.name} is cut off", hint="git fetch --unshallow")
-        return tip
+        return self._present("") if oldest else tip
 
-    def _recorded_base(self) -> str:
-        entry = self.journal.tip()
-        return entry.base if entry and self.repo.objects.find(entry.base) else ""
+    def _present(self, commit: str) -> str:
+        if commit and self.repo.objects.find(commit):
+            return commit
+        hint = "git fetch --unshallow" if self.repo.shallow else "git fsck"
+        raise RepositoryError(f"the history of skill/{self.name} is cut off before its start", hint=hint)
+
+    def _holds(self, tip: str, commit: str) -> bool:
+        """Whether tip has commit in its past; not so when the branch was rebased or set back."""
+        return commit == tip or self.repo.git("merge-base", "--is-ancestor", commit, tip, check=False).returncode == 0
 
     def _tip(self) -> str:
         tip = self.tip()
@@ -148,8 +152,9 @@ class SkillHistory:
             run = entry.run if run is None else run
             if entry.run < run:
                 break
-            kinds = ("step", "baseline") if kind == "step" else ("epoch",)
-            if entry.run == run and entry.kind in kinds and number == (entry.step if kind == "step" else entry.epoch):
+            reached = entry.step if kind == "step" else entry.epoch
+            kinds = (kind, "baseline") if number == 0 else (kind,)
+            if entry.run == run and entry.kind in kinds and reached == number:
                 return entry
         return None
 

@@ -174,7 +174,7 @@ def load_yaml(text: str, where: str) -> Any:
     try:
         return yaml.load(text, Loader=loader)
     except yaml.YAMLError as error:
-        raise RepositoryError(f"{where} is damaged: {' '.join(str(error).split())}", hint="skillgit fsck") from None
+        raise RepositoryError(f"{where} is damaged: {' '.join(str(error).split())}") from None
 
 
 def _trailers(record: Mapping[str, Any], base: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from skillgit.errors import RepositoryError
@@ -17,19 +18,44 @@ LOOK_BACK = 64
 def check_movable(repo: Repo, branch: str) -> None:
     """Before a run: RepositoryError if a checkout of branch has changes. One left behind by a kill is moved along."""
     for worktree in _checkouts(repo, branch):
-        _heal(repo, worktree)
-        status = repo.git_in(worktree.path, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=none")
-        if status.stdout.strip():
+        changes = repo.git_in(worktree.path, "status", "--porcelain", "--untracked-files=no").text.splitlines()
+        files_equal_index = all(line[1] == " " for line in changes)
+        if changes and not (files_equal_index and _caught_up(repo, worktree)):
             raise _dirty(worktree)
+
+
+def _caught_up(repo: Repo, worktree: Worktree) -> bool:
+    """A kill between transaction and move leaves index and files at an older commit of the branch: move them now."""
+    recent = islice(log(repo, worktree.head or ""), LOOK_BACK)
+    for entry in recent:
+        if (
+            repo.git_in(worktree.path, "diff-index", "--cached", "--quiet", entry.oid, "--", check=False).returncode
+            == 0
+        ):
+            _refresh(repo, worktree)
+            repo.git_in(worktree.path, "read-tree", "-m", "-u", entry.oid, "HEAD")
+            return True
+    return False
 
 
 def followers(repo: Repo, branch: str, old: str, new: str) -> list[Worktree]:
     """The checkouts that must follow branch; RepositoryError if one has changes that following would lose."""
     found = _checkouts(repo, branch)
     for worktree in found:
-        if repo.git_in(worktree.path, "read-tree", "-m", "-u", "-n", old, new, check=False).returncode:
-            raise _dirty(worktree)
+        if not _can_follow(repo, worktree, old, new):
+            _refresh(repo, worktree)
+            if not _can_follow(repo, worktree, old, new):
+                raise _dirty(worktree)
     return found
+
+
+def _can_follow(repo: Repo, worktree: Worktree, old: str, new: str) -> bool:
+    return repo.git_in(worktree.path, "read-tree", "-m", "-u", "-n", old, new, check=False).returncode == 0
+
+
+def _refresh(repo: Repo, worktree: Worktree) -> None:
+    """For read-tree a file with a new time stamp is a changed one, until the index has looked at it."""
+    repo.git_in(worktree.path, "update-index", "-q", "--refresh", check=False)
 
 
 def follow(repo: Repo, checkouts: list[Worktree], old: str, new: str) -> None:
@@ -53,21 +79,3 @@ def _dirty(worktree: Worktree) -> RepositoryError:
         f"{worktree.branch} is checked out in {worktree.path} with uncommitted changes",
         hint=f"git -C {place} stash, or git -C {place} commit -a, or git -C {place} switch --detach",
     )
-
-
-def _heal(repo: Repo, worktree: Worktree) -> None:
-    """A kill between transaction and move leaves index and files at an older commit of the branch: move them now."""
-
-    def differs(*args: str) -> bool:
-        return repo.git_in(worktree.path, *args, check=False).returncode != 0
-
-    if worktree.head is None or not differs("diff-index", "--cached", "--quiet", "HEAD", "--"):
-        return
-    if differs("diff-files", "--quiet", "--"):
-        return
-    for number, entry in enumerate(log(repo, worktree.head)):
-        if number > LOOK_BACK:
-            return
-        if not differs("diff-index", "--cached", "--quiet", entry.oid, "--"):
-            repo.git_in(worktree.path, "read-tree", "-m", "-u", entry.oid, "HEAD")
-            return
