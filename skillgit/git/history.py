@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
@@ -74,7 +75,7 @@ class SkillHistory:
         """
         tip = self._tip()
         entry = self.journal.tip()
-        if entry and entry.base and self._holds(tip, entry.current):
+        if entry and entry.base and self.holds(tip, entry.current):
             return self._present(entry.base)
         trained = self.repo.git("log", "--first-parent", "--format=%H %P", "--grep=^Skill-Run: ", tip, "--").text
         oldest = trained.splitlines()[-1].split() if trained else []
@@ -88,7 +89,7 @@ class SkillHistory:
         hint = "git fetch --unshallow" if self.repo.shallow else "git fsck"
         raise RepositoryError(f"the history of skill/{self.name} is cut off before its start", hint=hint)
 
-    def _holds(self, tip: str, commit: str) -> bool:
+    def holds(self, tip: str, commit: str) -> bool:
         """Whether tip has commit in its past; not so when the branch was rebased or set back."""
         return commit == tip or self.repo.git("merge-base", "--is-ancestor", commit, tip, check=False).returncode == 0
 
@@ -171,8 +172,9 @@ class SkillHistory:
     def log(self, since: str | None = None) -> Iterator[LogEntry]:
         """The commits of the branch, newest first, down to ``since`` (left out; the base by default)."""
         tip = self.tip()
-        if tip:
-            yield from log(self.repo, f"{since or self.base()}..{tip}")
+        end = since or (self.base() if tip else "")
+        # not `end..tip`: for that git walks to the end before it shows the first commit
+        yield from takewhile(lambda entry: entry.oid != end, log(self.repo, tip) if tip else ())
 
     # -- new commits, as objects
 

@@ -156,10 +156,15 @@ class Repo:
 
     @cached_property
     def _durable(self) -> tuple[str, ...]:
-        """By default git does not fsync loose objects, but refs: after a power cut a ref could name a lost object."""
-        if {"core.fsync", "core.fsyncmethod", "core.fsyncobjectfiles"} & set(self.config):
-            return ()
-        return ("-c", "core.fsync=committed,loose-object", "-c", "core.fsyncMethod=batch")
+        """How objects are synced: before the refs that name them, unless the user configured something else.
+
+        By default git syncs refs but not loose objects: after a power cut a ref could name a lost object. Its method
+        "batch" is never used, since it drops errors of its last move: objects would be missing and git say all is well.
+        """
+        chosen = {"core.fsync", "core.fsyncobjectfiles"} & set(self.config)
+        scope = () if chosen else ("-c", "core.fsync=committed,loose-object")
+        method = ("-c", "core.fsyncMethod=fsync") if self.config.get("core.fsyncmethod") == "batch" else ()
+        return (*scope, *method)
 
     @cached_property
     def config(self) -> dict[str, str]:

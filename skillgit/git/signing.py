@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
@@ -23,6 +22,8 @@ def wanted(repo: Repo, policy: Literal["inherit", "never"]) -> bool:
 
 def check_signing(repo: Repo, policy: Literal["inherit", "never"] = "inherit") -> None:
     """Try the signer once, before anything is spent. Leaves nothing in the repository. Raises RepositoryError."""
+    import tempfile
+
     if not wanted(repo, policy):
         return
     empty = repo.objects.name("tree", b"")  # git knows it without having it

@@ -47,7 +47,7 @@ def test_everything_of_a_step_is_there(trained: Trainer) -> None:
     assert Notes(repo, "meta").get(trained.tip) == "Advice.\n"
     assert Notes(repo, "scores").get(history.blob(trained.tip)) == '{"epoch": 1}\n'
     trained.step("- bad", hard=0.1)
-    assert Notes(repo, "rejected").get(trained.tip) == "---\nrun: 1\nstep: 2\n"
+    assert Notes(repo, "rejected").get(trained.tip) == "---\nrun: 1\nstep: 2\nkind: step\n"
     assert not (repo.state_dir / "demo.intent").exists()
 
 

@@ -83,7 +83,7 @@ class Trainer:
         rows = [dict(row) for row in rows]
         more: dict[str, Any] = {"notes": {"scores": {candidate["blob"]: f'{{"step": {self.number}}}\n'}}}
         if action == "reject":
-            more["notes"]["rejected"] = {self.tip: f"---\nrun: {self.run}\nstep: {self.number}\n"}
+            more["notes"]["rejected"] = {self.tip: f"---\nrun: {self.run}\nstep: {self.number}\nkind: step\n"}
         else:
             commits = self.history.edit_commits(self.tip, texts, self.messages(rows, action, hard))
             for row, commit in zip((row for row in rows if row["status"] == "applied"), commits, strict=True):
@@ -118,7 +118,7 @@ class Trainer:
         more: dict[str, Any] = {"epoch": (f"{self.run}-{self.epoch}", side)}
         more["notes"] = {"scores": {candidate["blob"]: f'{{"epoch": {self.epoch}}}\n'}}
         if action == "reject":
-            more["notes"]["rejected"] = {self.tip: f"---\nrun: {self.run}\nepoch: {self.epoch}\n"}
+            more["notes"]["rejected"] = {self.tip: f"---\nrun: {self.run}\nstep: {self.number}\nkind: epoch\n"}
         else:
             trailers = self.trailers(Kind="epoch", Gate=f"{action} strict")
             message = CommitMessage(f"epoch {self.epoch} meta-update (squash merge)", "", trailers)
