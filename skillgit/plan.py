@@ -1,0 +1,128 @@
+"""What a run is going to cost: the arithmetic that is shown before anything is spent. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skillgit.config import Settings
+from skillgit.splits import Splits, steps_per_epoch
+
+CHARS_PER_TOKEN = 4
+"""A rule of thumb for English text; the plan is an estimate and says so."""
+
+REPLY_TOKENS = {"target": 200, "optimizer": 1200}
+"""Output tokens assumed for a call, by role."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """Most calls of one stage over the whole run, with the tokens one call takes."""
+
+    stage: str
+    role: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+
+    @property
+    def tokens(self) -> int:
+        return self.calls * (self.input_tokens + self.output_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An upper bound of a run's calls and an estimate of its tokens.
+
+    ``usd`` maps a role to its estimated cost; None means that the price is unknown.
+    """
+
+    epochs: int
+    steps: int
+    splits: dict[str, int]
+    rows: tuple[PlanRow, ...]
+    usd: dict[str, float | None]
+
+    @property
+    def total_usd(self) -> float | None:
+        known = [cost for cost in self.usd.values() if cost is not None]
+        return sum(known) if len(known) == len(self.usd) else None
+
+    def calls(self, role: str) -> int:
+        return sum(row.calls for row in self.rows if row.role == role)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "epochs": self.epochs,
+            "steps": self.steps,
+            "splits": self.splits,
+            "stages": [
+                {"stage": r.stage, "role": r.role, "calls": r.calls, "tokens": r.tokens} for r in self.rows
+            ],
+            "usd": {**self.usd, "total": self.total_usd},
+        }
+
+
+def total_steps(settings: Settings, n_train: int) -> int:
+    """Steps of a whole run, after ``train.max_steps``."""
+    train = settings.train
+    steps = train.epochs * steps_per_epoch(n_train, train.batch_size, train.accumulation)
+    return min(steps, train.max_steps or steps)
+
+
+def make_plan(settings: Settings, splits: Splits, skill: str) -> Plan:
+    """The plan of a whole run from its start; prices are filled in by the caller."""
+    train = settings.train
+    steps = total_steps(settings, len(splits.train))
+    per_step = min(train.batch_size * train.accumulation, len(splits.train))
+    epochs = math.ceil(steps / steps_per_epoch(len(splits.train), train.batch_size, train.accumulation))
+    slow = epochs - (0 if settings.slow_update.first_epoch else 1) if settings.slow_update.enabled else 0
+    compared = slow + (0 if slow or not settings.meta_skill.enabled else epochs)
+    sampled = min(settings.slow_update.samples, len(splits.train))
+
+    prompt = _tokens(skill) + _mean([_tokens(task.input) for task in splits.train]) + 50
+    shown = settings.reflect.minibatch_size * (prompt + REPLY_TOKENS["target"]) + _tokens(skill) + 1000
+    reflects = math.ceil(per_step / settings.reflect.minibatch_size) + 1
+    merges = _merges(reflects, settings.reflect.merge_batch_size)
+    selection = len(splits.selection)
+
+    def target(stage: str, calls: int) -> PlanRow:
+        return PlanRow(stage, "target", calls, prompt, REPLY_TOKENS["target"])
+
+    def optimizer(stage: str, calls: int, size: int) -> PlanRow:
+        return PlanRow(stage, "optimizer", calls, size, REPLY_TOKENS["optimizer"])
+
+    rows = [
+        target("baseline", selection),
+        target("rollout", steps * per_step),
+        optimizer("reflect", steps * reflects, shown),
+        optimizer("aggregate", steps * merges, 4 * REPLY_TOKENS["optimizer"] + _tokens(skill)),
+        optimizer("select", steps, 2 * REPLY_TOKENS["optimizer"] + _tokens(skill)),
+        target("gate", steps * selection),
+        target("longitudinal", compared * 2 * sampled),
+        optimizer("slow update", slow, 2 * sampled * (prompt + REPLY_TOKENS["target"])),
+        optimizer("meta skill", epochs if settings.meta_skill.enabled else 0, 2 * sampled * prompt),
+        target("epoch gate", slow * selection),
+        target("test", 3 * len(splits.test) if settings.eval.test else 0),
+    ]
+    sizes = {"train": len(splits.train), "selection": selection, "test": len(splits.test)}
+    return Plan(epochs, steps, sizes, tuple(row for row in rows if row.calls), {})
+
+
+def _merges(patches: int, group: int) -> int:
+    """Calls of a hierarchical merge of ``patches``, with the final one."""
+    calls = 0
+    while patches > 1:
+        patches = math.ceil(patches / group)
+        calls += patches
+    return calls + 1
+
+
+def _tokens(text: str) -> int:
+    return math.ceil(len(text) / CHARS_PER_TOKEN)
+
+
+def _mean(values: Sequence[int]) -> int:
+    return round(sum(values) / max(1, len(values)))

@@ -1,0 +1,205 @@
+"""One run of a training: the services its loop uses. What it decides is in ``train.py``, what it keeps in ``record.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from skillgit.config import Settings
+from skillgit.gate import EarlyStop, Item, Scores, Verdict, decide, interval, order
+from skillgit.plan import total_steps
+from skillgit.rollout import Evaluation, Rollouts, Text, demand_coverage
+from skillgit.schedule import edit_budget
+from skillgit.splits import Splits, Task, step_batches, steps_per_epoch
+
+if TYPE_CHECKING:
+    from skillgit.env import Environment
+    from skillgit.git.repo import Repo
+    from skillgit.recorder import Recorder
+    from skillgit.report import Reporter
+    from skillgit.spending import Spending
+    from skillgit.stages.ask import Optimizer
+    from skillgit.state import State, Version
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step to take: its number in the run (1-based), its epoch, its tasks and its edit budget (None: no limit)."""
+
+    number: int
+    epoch: int
+    tasks: tuple[Task, ...]
+    budget: int | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything a run works with.
+
+    ``number`` is the run's; ``state`` where the journal stands, None at the beginning; ``initial`` the commit and text it
+    starts from.
+    """
+
+    name: str
+    number: int
+    repo: Repo
+    env: Environment
+    splits: Splits
+    rollouts: Rollouts
+    optimizer: Optimizer
+    recorder: Recorder
+    spending: Spending
+    reporter: Reporter
+    state: State | None
+    initial: tuple[str, Text]
+
+    @property
+    def settings(self) -> Settings:
+        return self.env.settings
+
+    @property
+    def total_steps(self) -> int:
+        return total_steps(self.settings, len(self.splits.train))
+
+    def epochs_after(self, state: State) -> Iterator[int]:
+        """Epochs that are not finished yet, 1-based."""
+        per_epoch = self._steps_per_epoch()
+        last = -(-self.total_steps // per_epoch)
+        yield from range(state.epoch + 1, last + 1)
+
+    def steps_after(self, state: State, epoch: int) -> Iterator[Step]:
+        """The steps of an epoch that are not finished yet."""
+        train, edits = self.settings.train, self.settings.edits
+        batches = step_batches(
+            self.splits.train,
+            batch_size=train.batch_size,
+            accumulation=train.accumulation,
+            seed=train.seed,
+            epoch=epoch,
+        )
+        for number, tasks in enumerate(batches, start=(epoch - 1) * self._steps_per_epoch() + 1):
+            if state.step < number <= self.total_steps:
+                budget = edit_budget(edits.schedule, number - 1, self.total_steps, edits.budget, edits.min_budget)
+                yield Step(number, epoch, tasks, budget)
+
+    def _steps_per_epoch(self) -> int:
+        train = self.settings.train
+        return steps_per_epoch(len(self.splits.train), train.batch_size, train.accumulation)
+
+    @contextmanager
+    def stage(self, name: str, total: int = 0) -> Iterator[None]:
+        """Calls and time spent inside are counted under this stage."""
+        self.reporter.stage(name, total)
+        with self.spending.stage(name):
+            yield
+
+    def text(self, content: str) -> Text:
+        """The content with the id of its blob, which is written."""
+        return Text(self.repo.write_blob(content.encode("utf-8")), content)
+
+    async def measure(self, text: Text, against: Scores | None = None) -> Evaluation:
+        """Score a text on the selection split; with ``against``, stop once it cannot win any more.
+
+        Raises NotMeasured below ``gate.min_coverage``.
+        """
+        gate, tasks = self.settings.gate, self.splits.selection
+        stop = EarlyStop(gate, against, len(tasks)) if against is not None and gate.early_stop else None
+        ranked = order(against) if against is not None else ()
+        evaluation = await self.rollouts.evaluate(text, tasks, order=ranked, stop=stop)
+        demand_coverage(evaluation.errors, evaluation.evaluated, gate.min_coverage)
+        return evaluation
+
+    async def judge(self, content: str, state: State) -> tuple[Text, Evaluation, Verdict]:
+        """Evaluate a candidate against the current skill and let the gate decide."""
+        text = self.text(content)
+        evaluation = await self.measure(text, state.current.scores)
+        return text, evaluation, decide(self.settings.gate, state.current.scores, evaluation.scores, state.best.scores)
+
+    async def score(self, content: str) -> tuple[Text, Evaluation]:
+        """Evaluate a text in full, without a gate."""
+        text = self.text(content)
+        return text, await self.measure(text)
+
+    async def test(self, version: Version) -> dict[str, Any]:
+        """The test scores of a version, overall and by task type."""
+        tasks = self.splits.test
+        evaluation = await self.rollouts.evaluate(version.text, tasks)
+        demand_coverage(evaluation.errors, evaluation.evaluated, self.settings.gate.min_coverage)
+        return {"commit": version.commit, "blob": version.text.blob, **report(evaluation.scores, tasks)}
+
+    def better(self, one: Version, other: Version) -> Version:
+        """The version with the higher selection score; ``other`` on a tie."""
+        gate = self.settings.gate
+        first, second = (v.scores.value(gate.metric, gate.mixed_weight) for v in (one, other))
+        return one if first > second else other
+
+    def compares(self, epoch: int) -> bool:
+        """Whether this epoch's end has a longitudinal comparison."""
+        slow = self.settings.slow_update
+        return (epoch > 1 or slow.first_epoch) and (slow.enabled or self.settings.meta_skill.enabled)
+
+    def feedback(self, state: State) -> Sequence[Mapping[str, Any]]:
+        """What the optimizer sees of earlier tries: rejections of this very text, then this epoch's steps."""
+        return (*self.recorder.earlier_rejections(state), *state.buffer)
+
+    def summary(self, state: State, test: Mapping[str, Any]) -> Summary:
+        """How the run stands."""
+        versions = (state.initial, state.best, state.current)
+        return Summary(self.name, state.run, *versions, state.counts, test, self.spending.total(), state.finished)
+
+
+def report(scores: Scores, tasks: Sequence[Task]) -> dict[str, Any]:
+    """Scores with their n and 95 % interval, overall and for each task type when there are several."""
+    items = {item.task_id: item for item in scores.items if item.status == "scored"}
+    types = sorted({task.type for task in tasks if task.type})
+    groups = {kind: [items[t.id] for t in tasks if t.type == kind and t.id in items] for kind in types}
+    facts = _figures(list(items.values()))
+    if len(types) > 1:
+        facts["types"] = {kind: _figures(found) for kind, found in groups.items() if found}
+    return facts
+
+
+def _figures(items: Sequence[Item]) -> dict[str, Any]:
+    scores = Scores(tuple(items))
+    low, high = interval([item.hard for item in items])
+    return {
+        "hard": round(scores.hard, 6),
+        "soft": round(scores.soft, 6),
+        "n": len(items),
+        "interval": [round(low, 6), round(high, 6)],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How a run ended. ``test`` maps initial, best and current to their test scores (empty when not evaluated)."""
+
+    name: str
+    run: int
+    initial: Version
+    best: Version
+    current: Version
+    counts: Mapping[str, int]
+    test: Mapping[str, Any]
+    spend: Mapping[str, Any]
+    finished: bool
+
+    @property
+    def unchanged(self) -> bool:
+        return self.initial.text.blob == self.current.text.blob
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "skill": self.name,
+            "run": self.run,
+            "finished": self.finished,
+            "unchanged": self.unchanged,
+            "initial": self.initial.as_dict(),
+            "best": self.best.as_dict(),
+            "current": self.current.as_dict(),
+            "steps": dict(self.counts),
+            "test": dict(self.test),
+            "spend": dict(self.spend),
+        }

@@ -1,0 +1,141 @@
+"""The loop: epochs of steps, each step six calls and one record.
+
+    rollout -> reflect -> aggregate -> select -> update -> gate        a step
+    compare -> slow update -> gate -> meta skill                       an epoch's end
+
+Every step and every epoch's end is published in one transaction and returns the state that the next one starts from;
+a resumed run rebuilds the same state from the journal.
+"""
+
+from __future__ import annotations
+
+from skillgit.longitudinal import Pair, compare, movement
+from skillgit.record import EpochOutcome, Outcome, Rolled
+from skillgit.run import Run, Step, Summary
+from skillgit.skill import guidance, with_guidance
+from skillgit.stages.aggregate import aggregate
+from skillgit.stages.meta import meta
+from skillgit.stages.reflect import reflect
+from skillgit.stages.select import select
+from skillgit.stages.slow import slow
+from skillgit.stages.update import update
+from skillgit.state import State, Version
+
+
+async def train(run: Run) -> Summary:
+    """Train to the last step of the last epoch, from the beginning or from where the journal stands.
+
+    Raises NotMeasured, FatalModelError or LimitReached when a step could not be finished: nothing of that step is
+    recorded, and what was paid for is kept.
+    """
+    state = run.state or await begin(run)
+    for epoch in run.epochs_after(state):
+        for step in run.steps_after(state, epoch):
+            state = await take(run, state, step)
+        state = await end_epoch(run, state, epoch)
+    return await finish(run, state)
+
+
+async def begin(run: Run) -> State:
+    """Score the initial skill; it is both current and best."""
+    commit, text = run.initial
+    with run.stage("baseline", len(run.splits.selection)):
+        version = Version(commit, text, (await run.measure(text)).scores)
+    return run.recorder.baseline(version, None, best=version)
+
+
+async def take(run: Run, state: State, step: Step) -> State:
+    """One step: propose edits from a batch of rollouts, and let the gate decide."""
+    current = state.current.text
+    settings = run.settings
+
+    with run.stage("rollout", len(step.tasks)):
+        trajectories = await run.rollouts.batch(current, step.tasks, min_coverage=settings.gate.min_coverage)
+
+    with run.stage("reflect"):
+        patches, lost = await reflect(
+            run.optimizer,
+            skill=current.text,
+            trajectories=trajectories,
+            budget=step.budget,
+            buffer=run.feedback(state),
+            meta=state.meta,
+            settings=settings.reflect,
+            seed_parts=(settings.train.seed, run.number, step.number),
+        )
+    with run.stage("aggregate"):
+        merged, unmerged = await aggregate(
+            run.optimizer, patches, skill=current.text, meta=state.meta, settings=settings.reflect
+        )
+    with run.stage("select"):
+        selected, dropped, unranked = await select(
+            run.optimizer,
+            merged,
+            skill=current.text,
+            budget=step.budget,
+            meta=state.meta,
+            autonomous=settings.edits.schedule == "autonomous",
+            score=Rolled.of(trajectories).hard,
+            buffer=run.feedback(state),
+        )
+    updated = update(current.text, selected, dropped, missing_anchor=settings.edits.missing_anchor, budget=step.budget)
+    outcome = Outcome.of(step, trajectories, patches, updated, fallbacks=(*lost, *unmerged, *unranked))
+
+    if updated.text != current.text:
+        with run.stage("gate", len(run.splits.selection)):
+            outcome = outcome.judged(*await run.judge(updated.text, state))
+    return run.recorder.step(state, outcome)
+
+
+async def end_epoch(run: Run, state: State, epoch: int) -> State:
+    """Compare the epoch's two ends, rewrite the guidance in the skill, and the optimizer's advice to itself."""
+    settings = run.settings
+    if not run.compares(epoch):
+        return run.recorder.epoch(state, EpochOutcome(epoch, meta=state.meta))
+
+    before, after = state.previous.text, state.current.text
+    with run.stage("compare", 2 * settings.slow_update.samples):
+        pairs = await compare(
+            run.rollouts,
+            run.splits.train,
+            before,
+            after,
+            samples=settings.slow_update.samples,
+            seed_parts=(settings.train.seed, run.number, epoch),
+            min_coverage=settings.gate.min_coverage,
+        )
+    outcome = EpochOutcome(epoch, movement(pairs), meta=state.meta)
+    if settings.slow_update.enabled:
+        outcome = await slow_update(run, state, outcome, pairs)
+    if settings.meta_skill.enabled:
+        with run.stage("meta"):
+            advice = await meta(run.optimizer, before=before.text, after=after.text, pairs=pairs, meta=state.meta)
+            outcome = outcome.advised(advice)
+    return run.recorder.epoch(state, outcome)
+
+
+async def slow_update(run: Run, state: State, outcome: EpochOutcome, pairs: tuple[Pair, ...]) -> EpochOutcome:
+    """New guidance for the target, through the gate or (forced) past it."""
+    before, after = state.previous.text.text, state.current.text.text
+    with run.stage("slow update"):
+        written = await slow(run.optimizer, before=before, after=after, pairs=pairs, meta=state.meta)
+    text = with_guidance(after, written)
+    if not written or guidance(after) == written or text == after:
+        return outcome
+    with run.stage("epoch gate", len(run.splits.selection)):
+        if run.settings.slow_update.acceptance == "forced":
+            return outcome.forced(written, *await run.score(text))
+        return outcome.judged(written, *await run.judge(text, state))
+
+
+async def finish(run: Run, state: State) -> Summary:
+    """Score the untouched test split once: initial, best and current skill."""
+    if state.finished:
+        return run.summary(state)
+    best = run.better(state.current, state.best)
+    versions = {"initial": state.initial, "best": best, "current": state.current}
+    tests = {}
+    if run.settings.eval.test:
+        with run.stage("test", len(run.splits.test) * len({v.text.blob for v in versions.values()})):
+            tests = {role: await run.test(version) for role, version in versions.items()}
+    return run.summary(run.recorder.final(state, best, tests))
