@@ -1,24 +1,18 @@
-"""Git's object database: read through one ``cat-file --batch``, written through ``unpack-objects``.
+"""Git's object database: ids are computed here, objects are read from one long-lived ``git cat-file --batch``.
 
-A new object waits in memory until :meth:`Objects.flush` hands all of them to git as one pack on standard input. So a
-step costs one process however many objects it has, git itself lays them down (object format, permissions of a shared
-repository, fsync), and a candidate that is dropped never reaches the disk.
-
-GitPython's object database is not used for this: as of 3.2 / gitdb 4.0 it knows SHA-1 only, writes loose objects eight
-times slower, does not fsync them, and ignores core.sharedRepository.
+A new object waits in memory until :meth:`Objects.flush`, which stores all of them at once (see ``loose.py``). So a step
+starts no process for them, however many it has, and a candidate that is dropped never reaches the disk.
 """
 
 from __future__ import annotations
 
 import hashlib
 import select
-import struct
 import subprocess
 import threading
 import weakref
-import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,7 +20,6 @@ from skillgit.errors import RepositoryError
 from skillgit.git.process import TIMEOUT, kill
 
 Kind = Literal["commit", "tree", "blob", "tag"]
-NUMBERS: dict[str, int] = {"commit": 1, "tree": 2, "blob": 3}
 TREE, FILE, EXECUTABLE, SYMLINK, SUBMODULE = "40000", "100644", "100755", "120000", "160000"
 
 
@@ -69,20 +62,8 @@ def encode_commit(tree: str, parents: Sequence[str], author: str, committer: str
     return ("\n".join(head) + "\n\n" + message).encode("utf-8", "replace")
 
 
-def pack(objects: Sequence[tuple[Kind, bytes]], algorithm: str) -> bytes:
-    """The objects as a version 2 pack without deltas."""
-    parts = [b"PACK" + struct.pack(">II", 2, len(objects))]
-    for kind, data in objects:
-        size = len(data)
-        head = bytearray([NUMBERS[kind] << 4 | size & 15])
-        size >>= 4
-        while size:
-            head[-1] |= 0x80
-            head.append(size & 0x7F)
-            size >>= 7
-        parts += [bytes(head), zlib.compress(data, 1)]
-    whole = b"".join(parts)
-    return whole + hashlib.new(algorithm, whole).digest()
+def _framed(kind: Kind, data: bytes) -> bytes:
+    return f"{kind} {len(data)}\0".encode() + data
 
 
 class Batch:
@@ -158,14 +139,14 @@ class Batch:
 class Objects:
     """Read and write objects of one repository.
 
-    ``unpack`` is given a pack and stores its objects; it raises RepositoryError.
+    ``store`` is given id -> ``kind size NUL content`` and makes the objects durable; it raises RepositoryError.
     """
 
-    def __init__(self, algorithm: str, batch: Batch, unpack: Callable[[bytes], None]) -> None:
+    def __init__(self, algorithm: str, batch: Batch, store: Callable[[Mapping[str, bytes]], None]) -> None:
         self.algorithm = algorithm
         self.width = hashlib.new(algorithm).digest_size
         self._batch = batch
-        self._unpack = unpack
+        self._store = store
         self._pending: dict[str, tuple[Kind, bytes]] = {}
         self._trees: OrderedDict[str, tuple[TreeEntry, ...]] = OrderedDict()
 
@@ -175,7 +156,7 @@ class Objects:
 
     def name(self, kind: Kind, data: bytes) -> str:
         """The id that an object has, or would have."""
-        return hashlib.new(self.algorithm, f"{kind} {len(data)}\0".encode() + data).hexdigest()
+        return hashlib.new(self.algorithm, _framed(kind, data)).hexdigest()
 
     def write(self, kind: Kind, data: bytes) -> str:
         """The id of a new object, which reaches the disk with the next flush."""
@@ -186,7 +167,7 @@ class Objects:
     def flush(self) -> None:
         """Store all that was written, durably; nothing to do costs nothing."""
         if self._pending:
-            self._unpack(pack(list(self._pending.values()), self.algorithm))
+            self._store({oid: _framed(*waiting) for oid, waiting in self._pending.items()})
             self._pending.clear()
 
     def find(self, name: str) -> tuple[str, str, bytes] | Ambiguous | None:

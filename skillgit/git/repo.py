@@ -15,6 +15,7 @@ from types import TracebackType
 from skillgit.errors import RepositoryError
 from skillgit.git import identity, process, signing
 from skillgit.git.identity import Identity
+from skillgit.git.loose import LooseStore, syncs
 from skillgit.git.objects import (
     EXECUTABLE,
     FILE,
@@ -66,7 +67,7 @@ class Repo:
         self.work_tree = Path(top[0]) if top else None
         self._cwd = self.work_tree or self.git_dir
         self._batch = Batch(self.start)
-        self.objects = Objects(object_format, self._batch, self._unpack)
+        self.objects = Objects(object_format, self._batch, self._store)
 
     @classmethod
     def discover(cls, path: Path | str = ".") -> Repo:
@@ -151,20 +152,8 @@ class Repo:
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         return process.environment(GIT_DIR=str(self.worktree_dir), **more)
 
-    def _unpack(self, data: bytes) -> None:
-        self._ask(*self._durable, "unpack-objects", "-q", input=data, timeout=10 * TIMEOUT)
-
-    @cached_property
-    def _durable(self) -> tuple[str, ...]:
-        """How objects are synced: before the refs that name them, unless the user configured something else.
-
-        By default git syncs refs but not loose objects: after a power cut a ref could name a lost object. Its method
-        "batch" is never used, since it drops errors of its last move: objects would be missing and git say all is well.
-        """
-        chosen = {"core.fsync", "core.fsyncobjectfiles"} & set(self.config)
-        scope = () if chosen else ("-c", "core.fsync=committed,loose-object")
-        method = ("-c", "core.fsyncMethod=fsync") if self.config.get("core.fsyncmethod") == "batch" else ()
-        return (*scope, *method)
+    def _store(self, objects: Mapping[str, bytes]) -> None:
+        LooseStore(self.git_dir / "objects", sync=syncs(self.config)).store(objects)
 
     @cached_property
     def config(self) -> dict[str, str]:

@@ -109,11 +109,3 @@ def test_reading_goes_on_after_git_repacks(opened: Repo) -> None:
     assert opened.head == second
     assert opened.parents(second) == (first,)
     assert opened.read_file(second, "skills/demo/env.yaml")
-
-
-def test_a_full_disk_is_one_line(opened: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened.write_blob(b"x")
-    monkeypatch.setattr("skillgit.git.objects.pack", lambda objects, algorithm: b"not a pack")
-    with pytest.raises(RepositoryError, match="git unpack-objects: ") as caught:
-        opened.objects.flush()
-    assert "\n" not in caught.value.message

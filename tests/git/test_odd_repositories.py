@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from skillgit.errors import RepositoryError
 from skillgit.git import worktree
 from skillgit.git.lock import SkillLock
 from skillgit.git.notes import Notes
@@ -177,32 +176,3 @@ def test_a_whole_round(kind: Kind, repo: Factory, tmp_path: Path) -> None:
     assert snapshot(folder) == before
     assert git(folder, "fsck", "--strict", "--no-dangling") == ""
     assert not list(tmp_path.rglob("ran"))
-
-
-def test_group_permissions_of_a_shared_repository(repo: Factory) -> None:
-    folder = repo()
-    git(folder, "config", "core.sharedRepository", "0660")
-    trainer = Trainer(folder)
-    trainer.step("- one")
-    trainer.repo.close()
-    tip = git(folder, "rev-parse", "skill/demo")
-    path = folder / ".git" / "objects" / tip[:2] / tip[2:]
-    assert path.stat().st_mode & 0o777 == 0o440
-    assert path.parent.stat().st_mode & 0o070 == 0o070
-
-
-@pytest.mark.parametrize("method", ["fsync", "batch", "writeout-only"])
-def test_objects_that_cannot_be_stored_stop_the_step(repo: Factory, method: str) -> None:
-    """A full disk, a read-only folder: here (root may write anywhere) files where git wants its folders."""
-    folder = repo()
-    git(folder, "config", "core.fsyncMethod", method)
-    trainer = Trainer(folder)
-    git(folder, "gc", "-q")
-    refs = trainer.repo.refs("refs/")
-    for n in range(256):
-        (folder / ".git" / "objects" / f"{n:02x}").write_text("", encoding="utf-8")
-    with pytest.raises(RepositoryError, match="git unpack-objects: ") as caught:
-        trainer.step("- one")
-    assert "\n" not in caught.value.message
-    assert trainer.repo.refs("refs/") == refs
-    trainer.repo.close()
