@@ -8,8 +8,8 @@ import math
 def edit_budget(kind: str, step: int, total: int, maximum: int, minimum: int) -> int | None:
     """Most edits step ``step`` (0-based) of ``total`` may apply; None is no limit.
 
-    ``constant`` stays at the maximum; ``linear`` and ``cosine`` fall to the minimum with t = (step + 1) / total; ``autonomous``
-    is capped at the maximum; with one step in all it is the maximum. Rounding is Python's, half to even.
+    ``constant`` stays at the maximum; ``linear`` and ``cosine`` fall to the minimum with t = (step + 1) / total;
+    ``autonomous`` is capped at the maximum; with one step in all it is the maximum. Rounding is Python's, half to even.
     """
     if kind == "none":
         return None

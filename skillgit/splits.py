@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import random
+import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, time
+from decimal import Decimal
+from pathlib import PurePath
 from typing import Any, TypeVar
 
 from skillgit.errors import TaskError
 
 T = TypeVar("T")
+Ratio = tuple[float, float, float]
 SPLITS = ("train", "selection", "test")
 
 
@@ -32,10 +36,34 @@ class Task:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     def digest(self) -> str:
-        """Content address of what is asked and expected (12 hex); the split is no part of it."""
-        content = [self.input, self.answer, self.type, dict(self.fields)]
-        text = json.dumps(content, sort_keys=True, ensure_ascii=False, default=str)
+        """Content address of what is asked and expected (12 hex); id and split are no part of it.
+
+        Raises TaskError for a field that has no one way to be written down.
+        """
+        text = _canonical(self, [self.input, self.answer, self.type, dict(self.fields)])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _canonical(task: Task, content: object) -> str:
+    try:
+        return json.dumps(content, sort_keys=True, ensure_ascii=False, default=_plain)
+    except (TypeError, ValueError) as problem:
+        raise TaskError(
+            f"task '{task.id}' cannot be written as JSON: {problem}",
+            hint="give tasks text, numbers, lists and mappings only",
+        ) from None
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, (date, time, Decimal, PurePath)):
+        return str(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=repr)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    raise TypeError(f"{type(value).__name__} {value!r:.40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +75,23 @@ class Splits:
     test: tuple[Task, ...]
 
 
-def assign(tasks: Sequence[Task], ratio: tuple[float, float, float], seed: int, *, min_selection: int = 1) -> Splits:
+def assign(tasks: Sequence[Task], ratio: Ratio, seed: int, *, min_selection: int = 1) -> Splits:
     """Part tasks into the splits they name, else by a hash of (seed, id) in ``ratio``.
 
-    Adding or moving tasks moves no other task. Raises TaskError for duplicate ids, for equal inputs in two splits, for an
-    unknown split, and when a split has too few tasks.
+    Adding or moving tasks moves no other task. Raises TaskError for duplicate ids, for equal contents in two splits, for
+    an unknown split, and when a split has too few tasks: nothing is ever borrowed from another split.
     """
     _refuse_duplicates(tasks)
+    _refuse_unknown(tasks)
     parts: dict[str, list[Task]] = {name: [] for name in SPLITS}
     for task in tasks:
-        name = task.split or _split_of(task.id, ratio, seed)
-        if name not in parts:
-            raise TaskError(f"task '{task.id}' names the split '{name}'; allowed are {', '.join(SPLITS)}")
-        parts[name].append(task)
+        parts[task.split or _split_of(task.id, ratio, seed)].append(task)
     _refuse_overlap(parts)
-    _demand(parts, ratio, len(tasks), min_selection)
+    _demand(parts, ratio, min_selection)
     return Splits(*(tuple(parts[name]) for name in SPLITS))
 
 
-def _split_of(task_id: str, ratio: tuple[float, float, float], seed: int) -> str:
+def _split_of(task_id: str, ratio: Ratio, seed: int) -> str:
     place = _number(seed, task_id) / 2**256 * sum(ratio)
     return SPLITS[0] if place < ratio[0] else SPLITS[1] if place < ratio[0] + ratio[1] else SPLITS[2]
 
@@ -73,38 +99,71 @@ def _split_of(task_id: str, ratio: tuple[float, float, float], seed: int) -> str
 def _refuse_duplicates(tasks: Sequence[Task]) -> None:
     twice = [task_id for task_id, count in Counter(task.id for task in tasks).items() if count > 1]
     if twice:
-        raise TaskError(f"{len(twice)} task ids occur more than once: {_some(twice)}", hint="give each task its own id")
+        noun = "task id occurs" if len(twice) == 1 else "task ids occur"
+        raise TaskError(f"{len(twice)} {noun} more than once: {_some(twice)}", hint="give each task its own id")
+
+
+def _refuse_unknown(tasks: Sequence[Task]) -> None:
+    for task in tasks:
+        if task.split and task.split not in SPLITS:
+            raise TaskError(f"task '{task.id}' names the split '{task.split}'; allowed are {', '.join(SPLITS)}")
 
 
 def _refuse_overlap(parts: Mapping[str, Sequence[Task]]) -> None:
     first: dict[str, tuple[str, str]] = {}
+    found = []
     for name, tasks in parts.items():
         for task in tasks:
             other, other_id = first.setdefault(_normalised(task), (name, task.id))
             if other != name:
-                raise TaskError(
-                    f"task '{task.id}' ({name}) asks the same as '{other_id}' ({other}); splits must not overlap",
-                    hint='remove one of the two, or give both the same "split"',
-                )
+                found.append(f"'{task.id}' ({name}) asks the same as '{other_id}' ({other})")
+    if found:
+        raise TaskError(
+            f"splits must not overlap: {_some(found)}",
+            hint='remove one of the two, or give both the same "split"',
+        )
 
 
 def _normalised(task: Task) -> str:
-    return json.dumps([" ".join(task.input.casefold().split()), dict(task.fields)], sort_keys=True, default=str)
+    """What a task asks, without case, white space and width forms; the reference answer may differ."""
+    return _canonical(task, _folded([task.input, dict(task.fields)]))
 
 
-def _demand(
-    parts: Mapping[str, Sequence[Task]], ratio: tuple[float, float, float], total: int, min_selection: int
-) -> None:
+def _folded(value: Any) -> Any:
+    if isinstance(value, str):
+        return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
+    if isinstance(value, Mapping):
+        return {str(key): _folded(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_folded(inner) for inner in value]
+    return value
+
+
+def _demand(parts: Mapping[str, Sequence[Task]], ratio: Ratio, min_selection: int) -> None:
     minimum = {"train": 1, "selection": min_selection, "test": 1}
-    short = [name for name in SPLITS if len(parts[name]) < minimum[name]]
-    if not short:
+    if all(len(parts[name]) >= minimum[name] for name in SPLITS):
         return
+    total = sum(len(tasks) for tasks in parts.values())
     counts = ", ".join(f"{name} {len(parts[name])} (at least {minimum[name]})" for name in SPLITS)
-    needed = max(math.ceil(minimum[n] * sum(ratio) / ratio[i]) for i, n in enumerate(SPLITS))
+    needed = max(_enough(minimum[name], part / sum(ratio)) for name, part in zip(SPLITS, ratio, strict=True))
     raise TaskError(
-        f"{total} tasks are too few: {counts}",
-        hint=f"add tasks (about {max(needed, total + 1)} for this ratio), or name each task's split",
+        f"{total} task{'s are' if total != 1 else ' is'} too few: {counts}",
+        hint=f"have about {max(needed, total + 1)} tasks for the ratio {_shown(ratio)}, or name each task's split",
     )
+
+
+def _enough(minimum: int, share: float) -> int:
+    """Tasks that give a split of this share its minimum in all but a few seeds: mean less two deviations.
+
+    Solves n·share - 2·sqrt(n·share·(1 - share)) = minimum for n.
+    """
+    spread = math.sqrt(share * (1 - share))
+    root = (spread + math.sqrt(spread**2 + share * minimum)) / share
+    return math.ceil(root**2 - 1e-9)
+
+
+def _shown(ratio: Ratio) -> str:
+    return ":".join(f"{part:g}" for part in ratio)
 
 
 def _some(values: Sequence[str], most: int = 5) -> str:
@@ -113,10 +172,12 @@ def _some(values: Sequence[str], most: int = 5) -> str:
 
 
 def shuffled(items: Sequence[T], *seed_parts: object) -> tuple[T, ...]:
-    """The items in an order that follows from the seed parts alone."""
-    order = list(items)
-    random.Random(_number(*seed_parts)).shuffle(order)
-    return tuple(order)
+    """The items in an order that follows from the seed parts alone, on every version of Python.
+
+    They are sorted by a hash of seed and place: ``random.shuffle`` does not promise to stay as it is.
+    """
+    places = sorted(range(len(items)), key=lambda place: _number(*seed_parts, place))
+    return tuple(items[place] for place in places)
 
 
 def _number(*parts: object) -> int:
@@ -125,8 +186,8 @@ def _number(*parts: object) -> int:
 
 
 def epoch_order(tasks: Sequence[Task], seed: int, epoch: int) -> tuple[Task, ...]:
-    """Every task once, in this epoch's order."""
-    return shuffled(tasks, "epoch", seed, epoch)
+    """Every task once, in this epoch's order, whatever order they are given in."""
+    return tuple(sorted(tasks, key=lambda task: _number("epoch", seed, epoch, task.id)))
 
 
 def step_batches(
@@ -138,10 +199,10 @@ def step_batches(
 
 def steps_per_epoch(n_train: int, batch_size: int, accumulation: int) -> int:
     """ceil(n_train / (batch_size * accumulation))."""
-    return math.ceil(n_train / (batch_size * accumulation))
+    return -(-n_train // (batch_size * accumulation))
 
 
-def minibatches(items: Sequence[T], size: int, seed_parts: tuple[object, ...]) -> tuple[tuple[T, ...], ...]:
+def minibatches(items: Sequence[T], size: int, seed_parts: Iterable[object]) -> tuple[tuple[T, ...], ...]:
     """The items shuffled from a seed and cut into groups of ``size``; the last may be smaller."""
     return _cut(shuffled(items, "minibatch", *seed_parts), size)
 
