@@ -87,7 +87,7 @@ def _notes(repo: Repo, entries: Sequence[JournalEntry]) -> Iterator[Finding]:
         candidate = record.get("candidate")
         if candidate and not candidate.get("upper_bound") and not scores.get(candidate["blob"]):
             yield warning(place(entry), f"no note under {scores.ref} on {_short(candidate['blob'])}; {repair}")
-        if entry.kind == "epoch" and entry.action.startswith("accept") and entry.meta and not meta.get(entry.current):
+        if entry.kind == "epoch" and entry.meta and not meta.get(entry.current):
             yield warning(place(entry), f"no note under {meta.ref} on {_short(entry.current)}; {repair}")
 
 

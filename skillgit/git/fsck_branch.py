@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from skillgit.errors import SkillgitError
 from skillgit.git.finding import Finding, error
 from skillgit.git.fsck_journal import TAKEN, place
-from skillgit.git.objects import TREE, TreeEntry
+from skillgit.git.objects import TREE
 
 if TYPE_CHECKING:
     from skillgit.git.history import SkillHistory
@@ -79,14 +79,10 @@ def _changed(repo: Repo, old: str, new: str, prefix: str = "") -> Iterator[str]:
         one, other = before.get(name), after.get(name)
         if one == other:
             continue
-        if _is_folder(one) and _is_folder(other):
-            yield from _changed(repo, one.oid, other.oid, f"{prefix}{name}/")  # type: ignore[union-attr]
+        if one and other and one.mode == other.mode == TREE:
+            yield from _changed(repo, one.oid, other.oid, f"{prefix}{name}/")
         else:
             yield prefix + name
-
-
-def _is_folder(entry: TreeEntry | None) -> bool:
-    return entry is not None and entry.mode == TREE
 
 
 def _edit(steps: Steps, commit: LogEntry, where: str, before: str, after: str) -> Iterator[Finding]:

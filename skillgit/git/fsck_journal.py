@@ -54,7 +54,7 @@ def _trailers(entry: JournalEntry) -> Iterator[Finding]:
     """The commit message is the index that revisions are looked up in."""
     record = entry.record
     said = (entry.kind, entry.run, entry.step, entry.action, entry.current, entry.best)
-    facts = (record.get("kind"), record.get("run"), record.get("step"), record.get("action"))
+    facts = (record.get("kind"), record.get("run"), record.get("step", 0), record.get("action", ""))
     if said != (*facts, record["current"]["commit"], record["best"]["commit"]):
         yield error(place(entry), "its commit message and its record.yaml say different things")
 
@@ -131,7 +131,8 @@ def _value(entry: JournalEntry, role: str) -> float | None:
     if "hard" not in version:
         return None
     try:
-        gate = (load_yaml(entry.config, "config.yaml") or {}).get("gate") or {}
+        config = load_yaml(entry.config, "config.yaml") or {}
+        gate = config.get("settings", config).get("gate") or {}
     except (SkillgitError, AttributeError):
         return None
     hard, soft = version["hard"], version.get("soft", version["hard"])

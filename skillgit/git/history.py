@@ -65,6 +65,10 @@ class SkillHistory:
             raise RepositoryError(f"'{rev}' is not a revision of this repository", hint="git log --oneline --all")
         if self.repo.entry(commit, self.path) is None:
             raise RepositoryError(f"{self.path} is not committed in {rev}", hint=hint)
+        if self.tip() is None and self.repo.ref("refs/heads/skill"):
+            raise RepositoryError(
+                f"a branch 'skill' is in the way of 'skill/{self.name}'", hint="git branch -m skill another-name"
+            )
         return commit
 
     def base(self) -> str:
@@ -77,7 +81,9 @@ class SkillHistory:
         entry = self.journal.tip()
         if entry and entry.base and self.holds(tip, entry.current):
             return self._present(entry.base)
-        trained = self.repo.git("log", "--first-parent", "--format=%H %P", "--grep=^Skill-Run: ", tip, "--").text
+        trained = self.repo.git(
+            "log", "--first-parent", "--format=%H %P", "--basic-regexp", "--grep=^Skill-Run: ", tip, "--"
+        ).text
         oldest = trained.splitlines()[-1].split() if trained else []
         if len(oldest) > 1:
             return oldest[1]

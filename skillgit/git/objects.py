@@ -1,7 +1,7 @@
 """Git's object database: ids are computed here, objects are read from one long-lived ``git cat-file --batch``.
 
-A new object waits in memory until :meth:`Objects.flush`, which stores all of them at once (see ``loose.py``). So a step
-starts no process for them, however many it has, and a candidate that is dropped never reaches the disk.
+A new object waits in memory until :meth:`Objects.flush`, which stores all that wait at once (see ``loose.py``). So a
+step starts no process for its objects, however many there are.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import select
 import subprocess
 import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -20,6 +19,7 @@ from skillgit.errors import RepositoryError
 from skillgit.git.process import TIMEOUT, kill
 
 Kind = Literal["commit", "tree", "blob", "tag"]
+REMEMBERED = 512
 TREE, FILE, EXECUTABLE, SYMLINK, SUBMODULE = "40000", "100644", "100755", "120000", "160000"
 
 
@@ -148,7 +148,7 @@ class Objects:
         self._batch = batch
         self._store = store
         self._pending: dict[str, tuple[Kind, bytes]] = {}
-        self._trees: OrderedDict[str, tuple[TreeEntry, ...]] = OrderedDict()
+        self._trees: dict[str, tuple[TreeEntry, ...]] = {}
 
     def is_oid(self, text: str) -> bool:
         """Whether text is a full object id of this repository."""
@@ -186,9 +186,9 @@ class Objects:
         return found[2]
 
     def tree(self, oid: str) -> tuple[TreeEntry, ...]:
-        """The entries of a tree; the last few hundred trees are remembered."""
+        """The entries of a tree; some hundred trees are remembered, as most of them stay the same over a history."""
         if oid not in self._trees:
+            if len(self._trees) >= REMEMBERED:
+                self._trees.clear()
             self._trees[oid] = decode_tree(self.read(oid, "tree"), self.width)
-            if len(self._trees) > 512:
-                self._trees.popitem(last=False)
         return self._trees[oid]

@@ -82,7 +82,7 @@ class Repo:
         lines = answer.text.splitlines()
         if len(lines) in (5, 6):
             return cls(lines)
-        said = process.complaint(answer.stderr)
+        said = process.complaint(answer.stderr) or "its path holds a line break"
         if "dubious ownership" in said:
             raise RepositoryError(
                 f"git refuses {path}: the repository belongs to another user",
@@ -200,7 +200,7 @@ class Repo:
         answer = self._ask("for-each-ref", "--format=%(objectname) %(refname)", prefix)
         if b"broken ref" in answer.stderr:
             name = process.complaint(answer.stderr).split()[-1]
-            raise RepositoryError(f"the ref {name} is damaged", hint=f"git reflog {name}; git update-ref {name} COMMIT")
+            raise RepositoryError(f"the ref {name} is damaged", hint=f"git update-ref {name} COMMIT")
         rows = (line.partition(" ") for line in answer.text.splitlines())
         return {name: oid for oid, _, name in rows}
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 REF = re.compile(r"cannot lock ref '(?P<ref>[^']+)'")
 MOVED = re.compile(r"is at [0-9a-f]+ but expected|reference already exists|unable to resolve reference '[^']+'$")
-LOCK_TIMEOUT = 5000  # ms; two skills share the notes refs: wait for the other one, git itself gives up after 100
 LOCKED = re.compile(r"Unable to create '(?P<file>[^']+\.lock)'")
+LOCK_TIMEOUT = 5000  # ms; two skills share the notes refs: wait for the other one, git itself gives up after 100
 
 
 class LockedRefError(RepositoryError):

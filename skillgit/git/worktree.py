@@ -26,12 +26,9 @@ def check_movable(repo: Repo, branch: str) -> None:
 
 def _caught_up(repo: Repo, worktree: Worktree) -> bool:
     """A kill between transaction and move leaves index and files at an older commit of the branch: move them now."""
-    recent = islice(log(repo, worktree.head or ""), LOOK_BACK)
-    for entry in recent:
-        if (
-            repo.git_in(worktree.path, "diff-index", "--cached", "--quiet", entry.oid, "--", check=False).returncode
-            == 0
-        ):
+    for entry in islice(log(repo, worktree.head or ""), LOOK_BACK):
+        differs = repo.git_in(worktree.path, "diff-index", "--cached", "--quiet", entry.oid, "--", check=False)
+        if not differs.returncode:
             _refresh(repo, worktree)
             repo.git_in(worktree.path, "read-tree", "-m", "-u", entry.oid, "HEAD")
             return True

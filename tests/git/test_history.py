@@ -148,6 +148,9 @@ def test_where_to_start(repo: Factory, tmp_path: Path) -> None:
         assert SkillHistory(found, "demo").start("main") == found.head
         with pytest.raises(RepositoryError, match="'nothing' is not a revision"):
             SkillHistory(found, "demo").start("nothing")
+        git(folder, "branch", "skill")
+        with pytest.raises(RepositoryError, match="a branch 'skill' is in the way of 'skill/demo'"):
+            SkillHistory(found, "demo").start()
         with pytest.raises(RepositoryError, match=r"skills/other/SKILL\.md is not committed in HEAD") as caught:
             SkillHistory(found, "other").start()
         assert caught.value.hint == "git add skills/other && git commit -m 'Add the skill other'"

@@ -13,6 +13,7 @@ from skillgit.git.history import SkillHistory
 from skillgit.git.publish import Publication, publish
 from skillgit.git.repo import Repo
 from skillgit.git.trailers import CommitMessage
+from skillgit.skill import Edit, apply_edits
 
 
 class Trainer:
@@ -62,11 +63,10 @@ class Trainer:
     def step(self, *lines: str, hard: float = 0.6) -> str:
         """One step that tries the lines, each an edit; accepted when ``hard`` is above the current score."""
         self.number += 1
-        texts, rows = [self.history.text(self.tip)], []
-        for line in lines:
-            texts.append(f"{texts[-1]}{line}\n")
-            rows.append({"op": "append", "content": f"{line}\n", "title": f"Say {line}", "status": "applied"})
-        return self.judge(texts[1:], rows, hard)
+        edits = [Edit("append", f"{line}\n", title=f"Say {line}") for line in lines]
+        applied = apply_edits(self.history.text(self.tip), edits)
+        rows = [{**report.edit.as_dict(), "status": report.status} for report in applied.reports]
+        return self.judge(applied.texts, rows, hard)
 
     def judge(self, texts: Sequence[str], rows: Sequence[dict[str, Any]], hard: float) -> str:
         """Publish a step with these texts, one after each applied edit."""
