@@ -130,6 +130,7 @@ class ReflectSettings(Section):
     minibatch_size: int = Field(8, ge=1, description="trajectories shown to the optimizer in one call")
     failure_only: bool = Field(False, description="learn from failures only, save the calls for successes")
     show_answers: bool = Field(True, description="show the optimizer the reference answers of train tasks")
+    concurrency: int = Field(16, ge=1, description="optimizer calls at once")
     merge_batch_size: int = Field(8, ge=2, description="patches merged in one optimizer call")
 
 
@@ -153,17 +154,27 @@ class EditSettings(Section):
 
 
 class GateSettings(Section):
-    policy: Literal["strict"] = Field(
-        "strict", description="strict: the candidate must score higher than the current skill"
+    policy: Literal["strict", "no_regression", "paired", "off"] = Field(
+        "strict",
+        description="strict: the candidate must score higher than the current skill; no_regression: and no task may score lower; paired: the gain must be significant over the whole run; off: accept always",
     )
     metric: Literal["hard", "soft", "mixed"] = Field("hard", description="which score decides")
     mixed_weight: float = Field(0.5, ge=0, le=1, description="w of mixed = (1-w)·hard + w·soft")
+    alpha: float = Field(
+        0.05, gt=0, lt=0.5, description="paired: the chance of accepting any useless edit in a whole run"
+    )
+    repeats: int = Field(
+        1, ge=1, description="rollouts of each selection task in an evaluation; its score is their mean"
+    )
     min_items: int = Field(5, ge=1, description="fewest selection tasks a gate may judge by")
     min_coverage: float = Field(
         0.9, gt=0, le=1, description="share of items that must be measured, else the verdict is undecided"
     )
     early_stop: bool = Field(
-        True, description="stop an evaluation once the rest cannot change the decision (strict: lossless)"
+        True, description="stop an evaluation once the rest cannot change the decision, which is lossless"
+    )
+    salvage: int = Field(
+        0, ge=0, description="most parts of a rejected candidate that are tried on their own (0: none)"
     )
 
 

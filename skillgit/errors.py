@@ -69,15 +69,23 @@ class ModelError(SkillgitError):
 class ProviderError(ModelError):
     """One call failed for good, retries included. Its item is *not measured*, never a zero.
 
-    A backend sets ``transient`` when a retry may help and ``retry_after`` (seconds) when the provider named a time.
+    A backend sets ``transient`` when a retry may help, ``retry_after`` (seconds) when the provider named a time, and
+    ``overloaded`` when it asked for fewer calls (429, 529).
     """
 
     def __init__(
-        self, message: str, *, hint: str = "", transient: bool = False, retry_after: float | None = None
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        transient: bool = False,
+        retry_after: float | None = None,
+        overloaded: bool = False,
     ) -> None:
         super().__init__(message, hint=hint)
         self.transient = transient
         self.retry_after = retry_after
+        self.overloaded = overloaded
 
 
 class FatalModelError(ModelError):

@@ -1,103 +1,150 @@
-"""Opens a run: everything that is checked before anything is spent, and where the journal says to go on."""
+"""Opens a run: what is checked before anything is spent, and the services that the loop is given."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from skillgit.errors import ConfigError
+from skillgit import env as environments
+from skillgit.errors import TaskError
 from skillgit.git import signing, worktree
 from skillgit.git.history import SkillHistory
 from skillgit.git.lock import SkillLock
 from skillgit.git.notes import Notes
 from skillgit.memo import Memo
+from skillgit.models import registry
+from skillgit.models.calls import Caller, Meter
+from skillgit.models.limiter import Limiters
+from skillgit.models.prices import demand_price
+from skillgit.plan import Plan, make_plan
 from skillgit.recorder import Recorder
+from skillgit.replies import Replies
+from skillgit.resuming import demand_same_config, run_config, spent_before, state_of_run
 from skillgit.rollout import Rollouts, Text
 from skillgit.run import Run
 from skillgit.scores import ScoreBook
+from skillgit.skill import check_document
 from skillgit.spending import Spending
-from skillgit.state import Entry, State, advance
-from skillgit.yamltext import dump, load
+from skillgit.stages.ask import Optimizer
+from skillgit.workspace import FOLDER, skill_folder
 
 if TYPE_CHECKING:
-    from skillgit.config import Settings
     from skillgit.env import Environment
-    from skillgit.git.journal import Journal, JournalEntry
     from skillgit.git.repo import Repo
-    from skillgit.models.base import Model
     from skillgit.report import Reporter
-    from skillgit.splits import Splits, Task
-
-NEUTRAL = ("limits.", "git.", "eval.", "options.")
-NEUTRAL_OF_MODELS = ("timeout", "retries", "concurrency", "api_key_env", "usd_per_million")
-"""Settings that a run may change when it goes on: they change no result."""
+    from skillgit.splits import Splits
+    from skillgit.state import State
 
 
-def run_config(env: Environment, splits: Splits, target: Model, optimizer: Model) -> str:
-    """The text of config.yaml: every setting, and what decides results besides them."""
-    tasks = [f"{name} {task.id} {task.digest()}" for name, tasks in _named(splits) for task in tasks]
-    return dump(
-        {
-            "settings": env.settings.model_dump(mode="json"),
-            "fingerprints": {
-                "environment": env.fingerprint,
-                "tasks": hashlib.sha256("\n".join(tasks).encode()).hexdigest()[:16],
-                "target": target.fingerprint,
-                "optimizer": optimizer.fingerprint,
-            },
-        }
-    )
+@dataclass(frozen=True)
+class Subject:
+    """A skill with its environment and history, before any model is there."""
+
+    name: str
+    repo: Repo
+    env: Environment
+    splits: Splits
+    history: SkillHistory
+
+    @classmethod
+    def load(cls, repo: Repo, name: str, overrides: Sequence[str] = ()) -> Subject:
+        """Read and check everything that costs nothing: settings, tasks, splits, judge."""
+        env = environments.load(skill_folder(repo, name), overrides)
+        splits = env.splits()
+        minimum = env.settings.gate.min_items
+        if len(splits.selection) < minimum:
+            raise TaskError(
+                f"the selection split has {len(splits.selection)} tasks; a gate needs at least {minimum}",
+                hint="add tasks, or change split.ratio",
+            )
+        history = SkillHistory(repo, name, f"{FOLDER}/{name}/{env.settings.skill}", sign=env.settings.git.sign)
+        return cls(name, repo, env, splits, history)
+
+    def initial(self, start: str = "") -> tuple[str, Text]:
+        """The commit a training starts from (the skill branch's tip, if there is one) and the skill in it."""
+        commit = self.history.tip() or self.history.start(start or self.env.settings.git.start)
+        text = self.history.text(commit)
+        check_document(text, self.history.path)
+        return commit, Text(self.history.blob(commit), text)
+
+    def plan(self) -> Plan:
+        """What a whole run takes."""
+        return make_plan(self.env.settings, self.splits, self.initial()[1].text)
 
 
-def _named(splits: Splits) -> list[tuple[str, tuple[Task, ...]]]:
-    return [("train", splits.train), ("selection", splits.selection), ("test", splits.test)]
+def next_run(history: SkillHistory, *, new: bool) -> tuple[int, State | None]:
+    """The number of the run to work on, and where it stands (None: at its beginning)."""
+    tip = history.journal.tip()
+    if tip is None:
+        numbers = [int(entry.trailers.get("Skill-Run", 0)) for entry in history.log()] if history.tip() else []
+        return max(numbers, default=0) + 1, None
+    if new:
+        return tip.run + 1, None
+    return tip.run, state_of_run(history.journal, tip.run)
 
 
-def demand_same_config(name: str, run: int, then: str, now: str) -> None:
-    """Raise ConfigError with the differences when a run would go on under other settings."""
-    old, new = dict(_comparable(load(then))), dict(_comparable(load(now)))
-    changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
-    if changed:
-        shown = "; ".join(f"{key}: {old.get(key)!r} -> {new.get(key)!r}" for key in changed[:5])
-        more = f"; and {len(changed) - 5} more" if len(changed) > 5 else ""
-        raise ConfigError(
-            f"run {run} of '{name}' was started with other settings: {shown}{more}",
-            hint=f"undo the change, or start a new run from the current skill: skillgit train {name} --new-run",
+@asynccontextmanager
+async def opened(subject: Subject, reporter: Reporter, *, new_run: bool = False, start: str = "") -> AsyncIterator[Run]:
+    """A run that is ready to go, with its lock held; models and files are closed afterwards."""
+    repo, history, settings = subject.repo, subject.history, subject.env.settings
+    with SkillLock(repo, subject.name):
+        worktree.check_movable(repo, history.branch)
+        signing.check_signing(repo, settings.git.sign)
+        initial = subject.initial(start)
+        number, state = next_run(history, new=new_run)
+        memo = Memo(repo.state_dir / "memo.sqlite", reporter.note)
+        tip = history.journal.tip()
+        spending = Spending(
+            memo, f"{subject.name}/{number}", tip.oid if tip else "", spent_before(tip if state else None)
         )
-
-
-def _comparable(config: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    rows: list[tuple[str, Any]] = []
-    for key, value in config.items():
-        path = f"{prefix}{key}"
-        if isinstance(value, dict) and value:
-            rows += _comparable(value, f"{path}.")
-        else:
-            rows.append((path.removeprefix("settings."), value))
-    return [(key, value) for key, value in rows if not _neutral(key)]
-
-
-def _neutral(key: str) -> bool:
-    last = key.rpartition(".")[2]
-    return key.startswith(NEUTRAL) or (key.startswith("models.") and last in NEUTRAL_OF_MODELS)
-
-
-def entries_of_run(journal: Journal, run: int) -> list[JournalEntry]:
-    """The journal's entries of one run, oldest first."""
-    found: list[JournalEntry] = []
-    for entry in journal.entries():
-        if entry.run < run:
-            break
-        if entry.run == run:
-            found.append(entry)
-    return found[::-1]
-
-
-def state_of_run(journal: Journal, run: int) -> State | None:
-    """Where a run stands, folded from its journal entries."""
-    state: State | None = None
-    for entry in entries_of_run(journal, run):
-        state = advance(state, Entry.read(entry.read))
-    return state
+        models = settings.models
+        demand_price(models.target, settings.limits, "target")
+        demand_price(models.optimizer, settings.limits, "optimizer")
+        target = registry.create(models.target, "target")
+        optimizer = registry.create(models.optimizer, "optimizer")
+        try:
+            config = run_config(subject.env, subject.splits, target, optimizer)
+            if state and tip:
+                demand_same_config(subject.name, number, tip.config, config)
+            meter = Meter(settings.limits, spent=spending.usage(), listen=spending.add)
+            limiters = Limiters()
+            target = Caller(target, models.target, meter, "target", limiter=limiters.get(models.target))
+            optimizer = Caller(optimizer, models.optimizer, meter, "optimizer", limiter=limiters.get(models.optimizer))
+            book = ScoreBook(subject.env.fingerprint, f"{target.name}#{target.fingerprint}", Notes(repo, "scores").get)
+            yield Run(
+                name=subject.name,
+                number=number,
+                repo=repo,
+                env=subject.env,
+                splits=subject.splits,
+                rollouts=Rollouts(
+                    subject.env,
+                    target,
+                    memo,
+                    book,
+                    concurrency=settings.models.target.concurrency,
+                    advance=reporter.advance,
+                ),
+                optimizer=Optimizer(optimizer, subject.env, Replies(memo), number),
+                recorder=Recorder(
+                    repo,
+                    history,
+                    book,
+                    spending,
+                    reporter,
+                    run=number,
+                    config=config,
+                    selection=subject.splits.selection,
+                    models={"target": target.name, "optimizer": optimizer.name},
+                ),
+                spending=spending,
+                reporter=reporter,
+                state=state,
+                initial=initial,
+            )
+        finally:
+            await target.close()
+            await optimizer.close()
+            memo.close()

@@ -58,9 +58,7 @@ class Plan:
             "epochs": self.epochs,
             "steps": self.steps,
             "splits": self.splits,
-            "stages": [
-                {"stage": r.stage, "role": r.role, "calls": r.calls, "tokens": r.tokens} for r in self.rows
-            ],
+            "stages": [{"stage": r.stage, "role": r.role, "calls": r.calls, "tokens": r.tokens} for r in self.rows],
             "usd": {**self.usd, "total": self.total_usd},
         }
 

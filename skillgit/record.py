@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from skillgit.git.trailers import CommitMessage
@@ -44,7 +44,7 @@ class Outcome:
     """Everything a step found out.
 
     ``reports`` has one entry for each proposed edit, ``texts`` the versions after each edit that changed the text.
-    Without ``verdict`` the step was skipped, for the reason in ``reason``.
+    Without ``verdict`` the step was skipped.
     """
 
     epoch: int
@@ -58,7 +58,6 @@ class Outcome:
     candidate: Text | None = None
     evaluation: Evaluation | None = None
     verdict: Verdict | None = None
-    reason: str = ""
 
     @property
     def action(self) -> str:
@@ -82,10 +81,9 @@ class EpochOutcome:
     """What the end of an epoch found out. ``movement`` maps improved, regressed, persistent and stable to task ids."""
 
     epoch: int
-    movement: Mapping[str, Sequence[str]]
-    meta: str
-    fallbacks: tuple[str, ...]
-    before: Text | None = None
+    movement: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    meta: str = ""
+    fallbacks: tuple[str, ...] = ()
     candidate: Text | None = None
     guidance: str = ""
     evaluation: Evaluation | None = None
@@ -140,7 +138,7 @@ def step_record(run: int, outcome: Outcome, current: Version, best: Version) -> 
         "epoch": outcome.epoch,
         "step": outcome.step,
         "action": outcome.action,
-        "reason": outcome.verdict.reason if outcome.verdict else outcome.reason,
+        "reason": outcome.verdict.reason if outcome.verdict else _why_skipped(outcome),
         "current": current.as_dict(),
         "best": best.as_dict(),
         "budget": outcome.budget,
@@ -183,6 +181,12 @@ def final_record(run: int, state: State, best: Version, test: Mapping[str, Any])
         "best": best.as_dict(),
         "test": dict(test),
     }
+
+
+def _why_skipped(outcome: Outcome) -> str:
+    if not outcome.reports:
+        return "nothing failed, and no edit was proposed" if not outcome.rolled.failed else "no edit was proposed"
+    return f"none of the {len(outcome.reports)} proposed edits changes the skill"
 
 
 def _no_verdict(outcome: EpochOutcome) -> str:
@@ -346,7 +350,12 @@ def edit_messages(run: int, outcome: Outcome, before: Scores, models: Mapping[st
 
 def guidance_message(run: int, outcome: EpochOutcome, models: Mapping[str, str]) -> CommitMessage:
     """The message of the slow update on an epoch's side branch."""
-    trailers = {"Skill-Run": str(run), "Skill-Epoch": str(outcome.epoch), "Skill-Kind": "slow-update", **_models(models)}
+    trailers = {
+        "Skill-Run": str(run),
+        "Skill-Epoch": str(outcome.epoch),
+        "Skill-Kind": "slow-update",
+        **_models(models),
+    }
     return CommitMessage("slow update of the guidance", outcome.guidance, trailers)
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from skillgit import record
 from skillgit.git.notes import Notes
 from skillgit.git.publish import Publication, publish
 from skillgit.record import EpochOutcome, Outcome
+from skillgit.rollout import Text
 from skillgit.scores import ScoreBook
-from skillgit.state import Entry, State, Version, advance
+from skillgit.state import Entry, State, Version, advance, scores_of
 
 if TYPE_CHECKING:
     from skillgit.gate import Scores
     from skillgit.git.history import SkillHistory
     from skillgit.git.repo import Repo
-    from skillgit.rollout import Text
+    from skillgit.report import Reporter
     from skillgit.spending import Spending
     from skillgit.splits import Task
 
@@ -37,6 +39,7 @@ class Recorder:
         history: SkillHistory,
         book: ScoreBook,
         spending: Spending,
+        reporter: Reporter,
         *,
         run: int,
         config: str,
@@ -48,6 +51,7 @@ class Recorder:
         self._history = history
         self._book = book
         self._spending = spending
+        self._reporter = reporter
         self._run = run
         self._config = config
         self._selection = selection
@@ -59,6 +63,9 @@ class Recorder:
         epoch, step = (state.epoch, state.step) if state else (0, 0)
         facts = record.baseline_record(self._run, version, best, epoch, step)
         entry = self._entry(facts, version.text, version.scores, meta=state.meta if state else "")
+        if state is None and best.commit != version.commit:
+            lines = self._book.lines(best.text.blob, self._selection, self._samples)
+            entry = replace(entry, best=best.text.text, best_scores=lines)
         return self._publish(state, entry, current=version, best=best)
 
     def step(self, state: State, outcome: Outcome) -> State:
@@ -106,6 +113,18 @@ class Recorder:
         others = [note for note in notes if (note["run"], note["step"]) not in here]
         return [record.shown_rejection(note) for note in others[-REMEMBERED:]]
 
+    def known_best(self) -> Version | None:
+        """The best skill of earlier runs, if all its selection scores under the present conditions are known."""
+        commit = self._history.best()
+        if commit is None:
+            return None
+        text = Text(self._history.blob(commit), self._history.text(commit))
+        known = self._book.known(text.blob, self._selection)
+        wanted = [[known.get((task.id, sample)) for sample in range(self._samples)] for task in self._selection]
+        if any(score is None for scores in wanted for score in scores):
+            return None
+        return Version(commit, text, scores_of(self._book.lines(text.blob, self._selection, self._samples)))
+
     def _version(self, commit: str, outcome: Outcome | EpochOutcome, step: int) -> Version:
         assert outcome.candidate and outcome.scores
         return Version(commit, outcome.candidate, outcome.scores, step)
@@ -141,11 +160,12 @@ class Recorder:
         publication = Publication(
             files=entry.files(),
             subject=record.subject(self._history.name, entry.record),
-            branch=(current.commit, self._history.tip()) if state is None else (current.commit, state.current.commit),
+            branch=(current.commit, self._history.tip()),
             best=(best.commit, self._history.best()),
             notes={**(notes or {}), **({"scores": scores} if scores else {})},
             epoch=epoch,
         )
         journal = publish(self._repo, self._history, publication)
-        self._spending.publish(journal)
+        self._spending.published(journal)
+        self._reporter.entry(entry.record, entry.spend)
         return advance(state, entry)

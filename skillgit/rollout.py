@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from skillgit.concurrency import ordered
@@ -161,7 +161,7 @@ class Rollouts:
         key = self._key(skill, task, sample)
         stored = self._memo.get("rollout", key)
         if stored is not None:
-            return replace(Trajectory.from_json(stored), task=task)
+            return Trajectory.from_json(stored, task)
         try:
             trajectory = await self._env.rollout(task, skill.text, self._target, sample=sample)
         except (ProviderError, OutputError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from skillgit.config import Settings
 from skillgit.gate import EarlyStop, Item, Scores, Verdict, decide, interval, order
@@ -32,6 +32,14 @@ class Step:
     epoch: int
     tasks: tuple[Task, ...]
     budget: int | None
+
+
+class Judged(TypedDict):
+    """What the gate found out about a candidate."""
+
+    candidate: Text
+    evaluation: Evaluation
+    verdict: Verdict | None
 
 
 @dataclass(frozen=True)
@@ -111,16 +119,21 @@ class Run:
         demand_coverage(evaluation.errors, evaluation.evaluated, gate.min_coverage)
         return evaluation
 
-    async def judge(self, content: str, state: State) -> tuple[Text, Evaluation, Verdict]:
+    async def judge(self, content: str, state: State) -> Judged:
         """Evaluate a candidate against the current skill and let the gate decide."""
-        text = self.text(content)
-        evaluation = await self.measure(text, state.current.scores)
-        return text, evaluation, decide(self.settings.gate, state.current.scores, evaluation.scores, state.best.scores)
+        text, current = self.text(content), state.current.scores
+        evaluation = await self.measure(text, current)
+        verdict = decide(self.settings.gate, current, evaluation.scores, state.best.scores)
+        return {"candidate": text, "evaluation": evaluation, "verdict": verdict}
 
-    async def score(self, content: str) -> tuple[Text, Evaluation]:
+    async def score(self, content: str) -> Judged:
         """Evaluate a text in full, without a gate."""
         text = self.text(content)
-        return text, await self.measure(text)
+        return {"candidate": text, "evaluation": await self.measure(text), "verdict": None}
+
+    def known_best(self) -> Version | None:
+        """The best skill of earlier runs, if its scores under the present conditions are known."""
+        return self.recorder.known_best()
 
     async def test(self, version: Version) -> dict[str, Any]:
         """The test scores of a version, overall and by task type."""
@@ -144,10 +157,11 @@ class Run:
         """What the optimizer sees of earlier tries: rejections of this very text, then this epoch's steps."""
         return (*self.recorder.earlier_rejections(state), *state.buffer)
 
-    def summary(self, state: State, test: Mapping[str, Any]) -> Summary:
+    def summary(self, state: State) -> Summary:
         """How the run stands."""
         versions = (state.initial, state.best, state.current)
-        return Summary(self.name, state.run, *versions, state.counts, test, self.spending.total(), state.finished)
+        spend = self.spending.total()
+        return Summary(self.name, state.run, *versions, state.counts, state.test, spend, state.finished)
 
 
 def report(scores: Scores, tasks: Sequence[Task]) -> dict[str, Any]:

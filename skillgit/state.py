@@ -44,6 +44,7 @@ class Entry:
     """One journal entry: the record, and the documents that belong to it.
 
     ``scores`` holds the note lines of the whole evaluation of ``candidate``; ``patch`` one mapping a proposed edit.
+    ``best`` and ``best_scores`` are there when a run starts with a best skill that is not its first text.
     """
 
     record: Mapping[str, Any]
@@ -53,6 +54,8 @@ class Entry:
     meta: str = ""
     scores: str = ""
     spend: Mapping[str, Any] = field(default_factory=dict)
+    best: str = ""
+    best_scores: str = ""
 
     def files(self) -> dict[str, str]:
         """The tree of the journal commit."""
@@ -64,6 +67,7 @@ class Entry:
             "meta.md": self.meta,
             "scores.jsonl": self.scores,
             "spend.yaml": dump(self.spend),
+            **({"best.md": self.best, "best.jsonl": self.best_scores} if self.best else {}),
         }
 
     @classmethod
@@ -77,6 +81,8 @@ class Entry:
             meta=file("meta.md"),
             scores=file("scores.jsonl"),
             spend=load(file("spend.yaml")) or {},
+            best=file("best.md"),
+            best_scores=file("best.jsonl"),
         )
 
 
@@ -98,6 +104,7 @@ class State:
     meta: str = ""
     buffer: tuple[Mapping[str, Any], ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
+    test: Mapping[str, Any] = field(default_factory=dict)
     finished: bool = False
 
 
@@ -108,7 +115,7 @@ def advance(state: State | None, entry: Entry) -> State:
         return _after_baseline(state, entry)
     assert state is not None, "a run begins with its baseline"
     if record["kind"] == "final":
-        return replace(state, best=_best(state, state.current, record), finished=True)
+        return replace(state, best=_best(state, state.current, record), test=record["test"], finished=True)
     state = replace(_moved(state, entry), counts=_counted(state.counts, record["action"]))
     if record["kind"] == "epoch":
         return replace(state, epoch=record["epoch"], previous=state.current, meta=entry.meta, buffer=())
@@ -118,9 +125,13 @@ def advance(state: State | None, entry: Entry) -> State:
 def _after_baseline(state: State | None, entry: Entry) -> State:
     record = entry.record
     version = _version(entry, record["step"])
-    if state is None or state.run != record["run"]:
-        return State(record["run"], 0, 0, version, version, version, version)
-    return replace(state, current=version, best=_best(state, version, record))  # a person moved the branch
+    if state is not None:  # a person moved the branch
+        return replace(state, current=version, best=_best(state, version, record))
+    best, kept = version, record["best"]
+    if kept["commit"] != version.commit:
+        scores = scores_of(entry.best_scores)
+        best = Version(kept["commit"], Text(kept["blob"], entry.best), scores, kept["step"])
+    return State(record["run"], 0, 0, version, version, best, version)
 
 
 def _moved(state: State, entry: Entry) -> State:
@@ -133,7 +144,8 @@ def _moved(state: State, entry: Entry) -> State:
 
 def _version(entry: Entry, step: int) -> Version:
     current = entry.record["current"]
-    return Version(current["commit"], Text(current["blob"], entry.candidate), read_scores(entry), step)
+    scores = scores_of(entry.scores, entry.record.get("unmeasured", ()))
+    return Version(current["commit"], Text(current["blob"], entry.candidate), scores, step)
 
 
 def _best(state: State, current: Version, record: Mapping[str, Any]) -> Version:
@@ -144,16 +156,15 @@ def _counted(counts: Mapping[str, int], action: str) -> dict[str, int]:
     return {**counts, action: counts.get(action, 0) + 1}
 
 
-def read_scores(entry: Entry) -> Scores:
-    """Per-task selection scores of an entry's candidate, in the order of its record; repeats are averaged."""
+def scores_of(lines: str, unmeasured: Sequence[str] = ()) -> Scores:
+    """Per-task scores of note lines, in their order, repeats averaged; then error items for what was not measured."""
     samples: dict[str, list[tuple[float, float]]] = {}
-    for line in entry.scores.splitlines():
+    for line in lines.splitlines():
         parsed = parse_line(line)
         for task_id, (hard, soft, _) in (parsed or {"items": {}})["items"].items():
             samples.setdefault(task_id, []).append((hard, soft))
     items = [Item(task_id, "scored", *_mean(values)) for task_id, values in samples.items()]
-    missing = [Item(task_id, "error") for task_id in entry.record.get("unmeasured", ())]
-    return Scores((*items, *missing))
+    return Scores((*items, *(Item(task_id, "error") for task_id in unmeasured)))
 
 
 def _mean(values: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -9,10 +9,12 @@ a resumed run rebuilds the same state from the journal.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from skillgit.longitudinal import Pair, compare, movement
 from skillgit.record import EpochOutcome, Outcome, Rolled
 from skillgit.run import Run, Step, Summary
-from skillgit.skill import guidance, with_guidance
+from skillgit.skill import with_guidance
 from skillgit.stages.aggregate import aggregate
 from skillgit.stages.meta import meta
 from skillgit.stages.reflect import reflect
@@ -28,7 +30,7 @@ async def train(run: Run) -> Summary:
     Raises NotMeasured, FatalModelError or LimitReached when a step could not be finished: nothing of that step is
     recorded, and what was paid for is kept.
     """
-    state = run.state or await begin(run)
+    state = await begin(run)
     for epoch in run.epochs_after(state):
         for step in run.steps_after(state, epoch):
             state = await take(run, state, step)
@@ -37,11 +39,17 @@ async def train(run: Run) -> Summary:
 
 
 async def begin(run: Run) -> State:
-    """Score the initial skill; it is both current and best."""
+    """The state to start from: the journal's, or the score of the text that the branch holds now.
+
+    The first text of a run is both current and best. A tip that a person made meanwhile is scored and taken as current.
+    """
     commit, text = run.initial
+    if run.state and run.state.current.commit == commit:
+        return run.state
     with run.stage("baseline", len(run.splits.selection)):
         version = Version(commit, text, (await run.measure(text)).scores)
-    return run.recorder.baseline(version, None, best=version)
+    known = run.state.best if run.state else run.known_best()
+    return run.recorder.baseline(version, run.state, best=run.better(known, version) if known else version)
 
 
 async def take(run: Run, state: State, step: Step) -> State:
@@ -52,38 +60,52 @@ async def take(run: Run, state: State, step: Step) -> State:
     with run.stage("rollout", len(step.tasks)):
         trajectories = await run.rollouts.batch(current, step.tasks, min_coverage=settings.gate.min_coverage)
 
+    feedback = run.feedback(state)
     with run.stage("reflect"):
-        patches, lost = await reflect(
+        proposals = await reflect(
             run.optimizer,
+            trajectories,
             skill=current.text,
-            trajectories=trajectories,
             budget=step.budget,
-            buffer=run.feedback(state),
+            buffer=feedback,
             meta=state.meta,
             settings=settings.reflect,
             seed_parts=(settings.train.seed, run.number, step.number),
         )
     with run.stage("aggregate"):
-        merged, unmerged = await aggregate(
-            run.optimizer, patches, skill=current.text, meta=state.meta, settings=settings.reflect
+        merged = await aggregate(
+            run.optimizer, proposals, skill=current.text, meta=state.meta, settings=settings.reflect
         )
     with run.stage("select"):
-        selected, dropped, unranked = await select(
+        selection = await select(
             run.optimizer,
-            merged,
+            merged.patch,
             skill=current.text,
             budget=step.budget,
-            meta=state.meta,
             autonomous=settings.edits.schedule == "autonomous",
+            meta=state.meta,
             score=Rolled.of(trajectories).hard,
-            buffer=run.feedback(state),
+            buffer=feedback,
         )
-    updated = update(current.text, selected, dropped, missing_anchor=settings.edits.missing_anchor, budget=step.budget)
-    outcome = Outcome.of(step, trajectories, patches, updated, fallbacks=(*lost, *unmerged, *unranked))
-
-    if updated.text != current.text:
+    updated = update(
+        current.text,
+        selection,
+        (*proposals.unreadable, *merged.unreadable),
+        missing_anchor=settings.edits.missing_anchor,
+    )
+    outcome = Outcome(
+        step.epoch,
+        step.number,
+        selection.budget,
+        Rolled.of(trajectories),
+        proposals.patterns,
+        updated.reports,
+        updated.texts,
+        (*proposals.fallbacks, *merged.fallbacks, *selection.fallbacks),
+    )
+    if updated.texts:
         with run.stage("gate", len(run.splits.selection)):
-            outcome = outcome.judged(*await run.judge(updated.text, state))
+            outcome = replace(outcome, **await run.judge(updated.text, state))
     return run.recorder.step(state, outcome)
 
 
@@ -109,8 +131,8 @@ async def end_epoch(run: Run, state: State, epoch: int) -> State:
         outcome = await slow_update(run, state, outcome, pairs)
     if settings.meta_skill.enabled:
         with run.stage("meta"):
-            advice = await meta(run.optimizer, before=before.text, after=after.text, pairs=pairs, meta=state.meta)
-            outcome = outcome.advised(advice)
+            advice, lost = await meta(run.optimizer, before=before.text, after=after.text, pairs=pairs, meta=state.meta)
+            outcome = replace(outcome, meta=advice, fallbacks=(*outcome.fallbacks, *lost))
     return run.recorder.epoch(state, outcome)
 
 
@@ -118,14 +140,15 @@ async def slow_update(run: Run, state: State, outcome: EpochOutcome, pairs: tupl
     """New guidance for the target, through the gate or (forced) past it."""
     before, after = state.previous.text.text, state.current.text.text
     with run.stage("slow update"):
-        written = await slow(run.optimizer, before=before, after=after, pairs=pairs, meta=state.meta)
+        written, lost = await slow(run.optimizer, before=before, after=after, pairs=pairs, meta=state.meta)
+    outcome = replace(outcome, fallbacks=lost)
     text = with_guidance(after, written)
-    if not written or guidance(after) == written or text == after:
+    if not written or text == after:
         return outcome
+    forced = run.settings.slow_update.acceptance == "forced"
     with run.stage("epoch gate", len(run.splits.selection)):
-        if run.settings.slow_update.acceptance == "forced":
-            return outcome.forced(written, *await run.score(text))
-        return outcome.judged(written, *await run.judge(text, state))
+        judged = await (run.score(text) if forced else run.judge(text, state))
+    return replace(outcome, guidance=written, forced=forced, **judged)
 
 
 async def finish(run: Run, state: State) -> Summary:
@@ -136,6 +159,6 @@ async def finish(run: Run, state: State) -> Summary:
     versions = {"initial": state.initial, "best": best, "current": state.current}
     tests = {}
     if run.settings.eval.test:
-        with run.stage("test", len(run.splits.test) * len({v.text.blob for v in versions.values()})):
+        with run.stage("test", len(run.splits.test) * len({version.text.blob for version in versions.values()})):
             tests = {role: await run.test(version) for role, version in versions.items()}
     return run.summary(run.recorder.final(state, best, tests))
