@@ -113,6 +113,7 @@ async def opened(subject: Subject, reporter: Reporter, *, new_run: bool = False,
             target = Caller(target, models.target, meter, "target", limiter=limiters.get(models.target))
             optimizer = Caller(optimizer, models.optimizer, meter, "optimizer", limiter=limiters.get(models.optimizer))
             book = ScoreBook(subject.env.fingerprint, f"{target.name}#{target.fingerprint}", Notes(repo, "scores").get)
+            replies = Replies(memo)
             yield Run(
                 name=subject.name,
                 number=number,
@@ -127,7 +128,9 @@ async def opened(subject: Subject, reporter: Reporter, *, new_run: bool = False,
                     concurrency=settings.models.target.concurrency,
                     advance=reporter.advance,
                 ),
-                optimizer=Optimizer(optimizer, subject.env, Replies(memo), number),
+                models=(target, optimizer),
+                replies=replies,
+                optimizer=Optimizer(optimizer, subject.env, replies, number),
                 recorder=Recorder(
                     repo,
                     history,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from skillgit.config import Settings
 from skillgit.gate import EarlyStop, Item, Scores, Verdict, decide, interval, order
+from skillgit.models.ping import ping
 from skillgit.plan import total_steps
 from skillgit.rollout import Evaluation, Rollouts, Text, demand_coverage
 from skillgit.schedule import edit_budget
@@ -17,7 +19,9 @@ from skillgit.splits import Splits, Task, step_batches, steps_per_epoch
 if TYPE_CHECKING:
     from skillgit.env import Environment
     from skillgit.git.repo import Repo
+    from skillgit.models.base import Model
     from skillgit.recorder import Recorder
+    from skillgit.replies import Replies
     from skillgit.report import Reporter
     from skillgit.spending import Spending
     from skillgit.stages.ask import Optimizer
@@ -55,6 +59,8 @@ class Run:
     repo: Repo
     env: Environment
     splits: Splits
+    models: tuple[Model, Model]
+    replies: Replies
     rollouts: Rollouts
     optimizer: Optimizer
     recorder: Recorder
@@ -95,6 +101,14 @@ class Run:
     def _steps_per_epoch(self) -> int:
         train = self.settings.train
         return steps_per_epoch(len(self.splits.train), train.batch_size, train.accumulation)
+
+    async def preflight(self) -> None:
+        """One real call to each model, once a run: a wrong key or name stops here, in the provider's words."""
+        with self.stage("preflight", len(self.models)):
+            for model in self.models:
+                key = f"{self.name} {self.number} ping {model.name}#{model.fingerprint}"
+                await self.replies.get_or_call(key, partial(ping, model))
+                self.reporter.advance()
 
     @contextmanager
     def stage(self, name: str, total: int = 0) -> Iterator[None]:

@@ -37,7 +37,7 @@ def _key(variable: str) -> Callable[[], str]:
 def _local_model() -> str:
     from skillgit.models.files import ready
 
-    return ready()
+    return str(ready())
 
 
 BACKENDS = (

@@ -1,0 +1,76 @@
+"""A training from outside: plan, preflight, loop, and an end in good order."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from skillgit.errors import InterruptedRun
+from skillgit.models import registry
+from skillgit.models.base import Usage
+from skillgit.models.prices import cost
+from skillgit.opening import Subject, opened
+from skillgit.train import train
+
+if TYPE_CHECKING:
+    from skillgit.git.repo import Repo
+    from skillgit.plan import Plan
+    from skillgit.report import Reporter
+    from skillgit.run import Summary
+
+T = TypeVar("T")
+
+
+def run_training(
+    repo: Repo, name: str, reporter: Reporter, *, overrides: Sequence[str] = (), new_run: bool = False, start: str = ""
+) -> Summary:
+    """Train a skill, or go on with a training that was interrupted.
+
+    Raises the expected errors of :mod:`skillgit.errors`; after each of them, and after a kill, the same command goes on.
+    """
+    subject = Subject.load(repo, name, overrides)
+    return interruptible(_train(subject, reporter, new_run, start), hint=f"skillgit train {name}")
+
+
+async def _train(subject: Subject, reporter: Reporter, new_run: bool, start: str) -> Summary:
+    async with opened(subject, reporter, new_run=new_run, start=start) as run:
+        if run.state is None or not run.state.finished:
+            reporter.plan(priced(subject))
+            await run.preflight()
+        return await train(run)
+
+
+def plan_training(repo: Repo, name: str, *, overrides: Sequence[str] = ()) -> Plan:
+    """What a run from the start would take; nothing is spent and nothing is locked."""
+    subject = Subject.load(repo, name, overrides)
+    for role in registry.BOTH:
+        registry.create(getattr(subject.env.settings.models, role), role)
+    return priced(subject)
+
+
+def priced(subject: Subject) -> Plan:
+    """The plan with its expected cost."""
+    plan, models = subject.plan(), subject.env.settings.models
+    for role, settings in (("target", models.target), ("optimizer", models.optimizer)):
+        rows = [row for row in plan.rows if row.role == role]
+        tokens_in = sum(row.calls * row.input_tokens for row in rows)
+        plan.usd[role] = cost(settings, Usage(tokens_in, sum(row.calls * row.output_tokens for row in rows)))
+    return plan
+
+
+def interruptible(work: Coroutine[Any, Any, T], *, hint: str) -> T:
+    """Run to the end; Ctrl-C and SIGTERM cancel what is in flight and become InterruptedRun."""
+
+    async def main() -> T:
+        task = asyncio.ensure_future(work)
+        with suppress(NotImplementedError, RuntimeError):  # Windows, or not the main thread
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        return await task
+
+    try:
+        return asyncio.run(main())
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        raise InterruptedRun("interrupted; every finished step and every paid result is kept", hint=hint) from None
