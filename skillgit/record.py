@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from skillgit.git.trailers import CommitMessage
 from skillgit.skill import APPLIED, Edit, EditReport, Pattern
@@ -44,7 +44,7 @@ class Outcome:
     """Everything a step found out.
 
     ``reports`` has one entry for each proposed edit, ``texts`` the versions after each edit that changed the text.
-    Without ``verdict`` the step was skipped.
+    Without ``verdict`` the step was skipped. ``kind`` patch is a diff from outside, judged between two steps.
     """
 
     epoch: int
@@ -58,6 +58,7 @@ class Outcome:
     candidate: Text | None = None
     evaluation: Evaluation | None = None
     verdict: Verdict | None = None
+    kind: Literal["step", "patch"] = "step"
 
     @property
     def action(self) -> str:
@@ -133,7 +134,7 @@ def baseline_record(run: int, version: Version, best: Version, epoch: int, step:
 def step_record(run: int, outcome: Outcome, current: Version, best: Version) -> dict[str, Any]:
     """The record of a step; ``current`` and ``best`` are those after it."""
     return {
-        "kind": "step",
+        "kind": outcome.kind,
         "run": run,
         "epoch": outcome.epoch,
         "step": outcome.step,
@@ -334,8 +335,7 @@ def edit_messages(run: int, outcome: Outcome, before: Scores, models: Mapping[st
         trailers = {
             "Skill-Run": str(run),
             "Skill-Epoch": str(outcome.epoch),
-            "Skill-Step": str(outcome.step),
-            "Skill-Edit": f"{number}/{len(edits)}",
+            **_place(outcome, f"{number}/{len(edits)}"),
             "Skill-Op": edit.op,
             "Skill-Source": edit.source,
             "Skill-Support": str(edit.support),
@@ -346,6 +346,13 @@ def edit_messages(run: int, outcome: Outcome, before: Scores, models: Mapping[st
             trailers |= _scores(outcome, before)
         messages.append(CommitMessage(title_of(edit), edit.reasoning, {k: v for k, v in trailers.items() if v}))
     return messages
+
+
+def _place(outcome: Outcome, number: str) -> dict[str, str]:
+    """A step's edit, or an edit of a patch that came from outside between two steps."""
+    if outcome.kind == "patch":
+        return {"Skill-Kind": "patch", "Skill-Patch": number}
+    return {"Skill-Step": str(outcome.step), "Skill-Edit": number}
 
 
 def guidance_message(run: int, outcome: EpochOutcome, models: Mapping[str, str]) -> CommitMessage:

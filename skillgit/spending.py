@@ -65,9 +65,25 @@ class Spending:
         spent = added(self._before, self._since)
         return {**figures(sum_up(spent)), "stages": as_rows(spent)}
 
+    def difference(self, before: Usage) -> dict[str, Any]:
+        """What was spent since ``usage`` was ``before``."""
+        return figures(minus(self.usage(), before))
+
     def usage(self) -> Usage:
         """The run's spend so far, both roles together."""
         return sum_up(added(self._before, self._since))
+
+
+def minus(one: Usage, other: Usage) -> Usage:
+    """What came on top of ``other``."""
+    usd = None if one.usd is None or other.usd is None else one.usd - other.usd
+    return Usage(
+        one.input_tokens - other.input_tokens,
+        one.output_tokens - other.output_tokens,
+        one.cached_tokens - other.cached_tokens,
+        usd,
+        one.calls - other.calls,
+    )
 
 
 def added(one: Mapping[tuple[str, str], Usage], other: Mapping[tuple[str, str], Usage]) -> Spent:

@@ -116,6 +116,8 @@ def advance(state: State | None, entry: Entry) -> State:
     assert state is not None, "a run begins with its baseline"
     if record["kind"] == "final":
         return replace(state, best=_best(state, state.current, record), test=record["test"], finished=True)
+    if record["kind"] == "patch":
+        return _moved(state, entry)
     state = replace(_moved(state, entry), counts=_counted(state.counts, record["action"]))
     if record["kind"] == "epoch":
         return replace(state, epoch=record["epoch"], previous=state.current, meta=entry.meta, buffer=())

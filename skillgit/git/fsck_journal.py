@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 DUST = 1e-5  # records hold scores with six decimals
 TAKEN = ("accept", "accept_new_best", "forced")
-KINDS = ("baseline", "step", "epoch", "final")
+KINDS = ("baseline", "step", "patch", "epoch", "final")
 
 
 def place(entry: JournalEntry) -> str:

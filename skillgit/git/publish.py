@@ -78,3 +78,18 @@ def _transaction(
             notes = Notes(repo, namespace)
             transaction.set(notes.ref, *notes.stage(additions))
     return transaction
+
+
+def publish_notes(repo: Repo, notes: Mapping[str, Mapping[str, str]], message: str) -> None:
+    """Append notes (namespace -> object id -> text) outside of any run, trying again when another writer was faster."""
+    for left in reversed(range(ATTEMPTS)):
+        transaction = Transaction(repo)
+        for namespace, additions in notes.items():
+            if additions:
+                store = Notes(repo, namespace)
+                transaction.set(store.ref, *store.stage(additions))
+        try:
+            return transaction.commit(f"skillgit: {message}")
+        except RaceError:
+            if not left:
+                raise

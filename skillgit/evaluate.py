@@ -1,0 +1,112 @@
+"""Scores of any revision of a skill on any split: ``skillgit eval``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from skillgit.git.notes import Notes
+from skillgit.git.publish import publish_notes
+from skillgit.memo import Memo
+from skillgit.models import registry
+from skillgit.models.calls import Caller, Meter
+from skillgit.models.prices import demand_price
+from skillgit.opening import Subject
+from skillgit.rollout import Evaluation, Rollouts, Text, demand_coverage
+from skillgit.run import report
+from skillgit.scores import ScoreBook
+from skillgit.session import interruptible
+from skillgit.spending import Spending
+
+if TYPE_CHECKING:
+    from skillgit.config import ModelSettings
+    from skillgit.git.repo import Repo
+    from skillgit.report import Reporter
+    from skillgit.splits import Task
+
+Split = Literal["train", "selection", "test"]
+
+
+@dataclass(frozen=True)
+class EvalResult:
+    """Scores of one revision. ``scores`` has hard, soft, n, the 95 % interval, and the same for each task type."""
+
+    skill: str
+    revision: str
+    commit: str
+    blob: str
+    split: Split
+    target: str
+    repeats: int
+    scores: dict[str, Any]
+    tasks: list[dict[str, Any]]
+    spend: dict[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+
+def evaluate_revision(
+    repo: Repo,
+    spec: str,
+    reporter: Reporter,
+    *,
+    split: Split = "selection",
+    target: str = "",
+    repeats: int = 1,
+    overrides: Sequence[str] = (),
+) -> EvalResult:
+    """Score ``NAME[@REV]``; what is known of this text is not measured again, what is new goes to its scores note.
+
+    Raises NotMeasured when too few tasks could be measured; the scores of the others are kept.
+    """
+    name = spec.partition("@")[0]
+    subject = Subject.load(repo, name, [*overrides, *([f"models.target.model={target}"] if target else [])])
+    if "@" in spec or subject.history.tip():
+        commit = subject.history.resolve(spec)
+    else:
+        commit = subject.initial()[0]
+    text = Text(subject.history.blob(commit), subject.history.text(commit))
+    tasks: tuple[Task, ...] = getattr(subject.splits, split)
+    settings = subject.env.settings.models.target
+    work = _evaluate(subject, settings, text, tasks, repeats, reporter)
+    evaluation, spend, used = interruptible(work, hint=f"skillgit eval {spec} --split {split}")
+    items = {item.task_id: item for item in evaluation.scores.items}
+    rows = [
+        {
+            "id": task.id,
+            "type": task.type,
+            "status": items[task.id].status,
+            "hard": items[task.id].hard,
+            "soft": items[task.id].soft,
+        }
+        for task in tasks
+    ]
+    scores = report(evaluation.scores, tasks)
+    return EvalResult(name, spec, commit, text.blob, split, used, repeats, scores, rows, spend)
+
+
+async def _evaluate(
+    subject: Subject, settings: ModelSettings, text: Text, tasks: Sequence[Task], repeats: int, reporter: Reporter
+) -> tuple[Evaluation, dict[str, Any], str]:
+    repo, env = subject.repo, subject.env
+    demand_price(settings, env.settings.limits, "target")
+    memo = Memo(repo.state_dir / "memo.sqlite", reporter.note)
+    spending = Spending(memo, f"{subject.name}/eval", "", {})
+    before = spending.usage()
+    model = Caller(
+        registry.create(settings, "target"), settings, Meter(env.settings.limits, listen=spending.add), "target"
+    )
+    book = ScoreBook(env.fingerprint, f"{model.name}#{model.fingerprint}", Notes(repo, "scores").get)
+    rollouts = Rollouts(env, model, memo, book, concurrency=settings.concurrency, advance=reporter.advance)
+    try:
+        reporter.stage("eval", len(tasks))
+        with spending.stage("eval"):
+            evaluation = await rollouts.evaluate(text, tasks, samples=repeats)
+    finally:
+        publish_notes(repo, {"scores": book.take()}, f"scores of {subject.name}")
+        await model.close()
+        memo.close()
+    demand_coverage(evaluation.errors, evaluation.evaluated, env.settings.gate.min_coverage)
+    return evaluation, spending.difference(before), model.name
