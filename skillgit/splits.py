@@ -78,8 +78,8 @@ class Splits:
 def assign(tasks: Sequence[Task], ratio: Ratio, seed: int, *, min_selection: int = 1) -> Splits:
     """Part tasks into the splits they name, else by a hash of (seed, id) in ``ratio``.
 
-    Adding or moving tasks moves no other task. Raises TaskError for duplicate ids, for equal contents in two splits, for
-    an unknown split, and when a split has too few tasks: nothing is ever borrowed from another split.
+    Adding or moving tasks moves no other task. Raises TaskError for duplicate ids, for equal contents in two splits,
+    for an unknown split, and when a split has too few tasks: nothing is ever borrowed from another split.
     """
     _refuse_duplicates(tasks)
     _refuse_unknown(tasks)
