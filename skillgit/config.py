@@ -375,3 +375,16 @@ def check_name(name: str) -> str:
             f"'{name}' is not a skill name: 1 to 64 of a-z, 0-9 and single hyphens inside, e.g. 'commit-type'"
         )
     return name
+
+
+def descriptions() -> dict[str, str]:
+    """What each dotted key means."""
+    return dict(_described(Settings))
+
+
+def _described(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, field in model.model_fields.items():
+        section = field.annotation
+        if isinstance(section, type) and issubclass(section, BaseModel):
+            yield from _described(section, f"{prefix}{name}.")
+        yield f"{prefix}{name}", field.description or ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from skillgit.git.notes import Notes
 from skillgit.git.publish import publish_notes
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from skillgit.report import Reporter
     from skillgit.splits import Task
 
-Split = Literal["train", "selection", "test"]
-
 
 @dataclass(frozen=True)
 class EvalResult:
@@ -36,7 +34,7 @@ class EvalResult:
     revision: str
     commit: str
     blob: str
-    split: Split
+    split: str
     target: str
     repeats: int
     scores: dict[str, Any]
@@ -52,7 +50,7 @@ def evaluate_revision(
     spec: str,
     reporter: Reporter,
     *,
-    split: Split = "selection",
+    split: str = "selection",
     target: str = "",
     repeats: int = 1,
     overrides: Sequence[str] = (),
@@ -63,10 +61,8 @@ def evaluate_revision(
     """
     name = spec.partition("@")[0]
     subject = Subject.load(repo, name, [*overrides, *([f"models.target.model={target}"] if target else [])])
-    if "@" in spec or subject.history.tip():
-        commit = subject.history.resolve(spec)
-    else:
-        commit = subject.initial()[0]
+    trained = "@" in spec or subject.history.tip()
+    commit = subject.history.resolve(spec) if trained else subject.initial()[0]
     text = Text(subject.history.blob(commit), subject.history.text(commit))
     tasks: tuple[Task, ...] = getattr(subject.splits, split)
     settings = subject.env.settings.models.target

@@ -257,10 +257,11 @@ def subject(name: str, record: Mapping[str, Any]) -> str:
 # -- the rejected-edit buffer
 
 
-def rejected_note(record: Mapping[str, Any], patch: Sequence[Mapping[str, Any]]) -> str:
+def rejected_note(name: str, record: Mapping[str, Any], patch: Sequence[Mapping[str, Any]]) -> str:
     """The YAML document for the rejected-edit buffer, made from journal facts alone so that it can be rebuilt."""
     verdict = record["verdict"]
     note = {
+        "skill": name,
         "run": record["run"],
         "epoch": record["epoch"],
         "step": record["step"],
@@ -309,8 +310,8 @@ def tried(patch: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{k: row[k] for k in EDIT_KEYS if row.get(k)} for row in patch if row.get("status") in APPLIED]
 
 
-def read_notes(text: str) -> list[dict[str, Any]]:
-    """The documents of a rejected note; those that a person broke are passed over."""
+def read_notes(text: str, name: str) -> list[dict[str, Any]]:
+    """The documents of a rejected note that belong to a skill; those that a person broke are passed over."""
     import yaml
 
     found = []
@@ -319,7 +320,8 @@ def read_notes(text: str) -> list[dict[str, Any]]:
             note = load(part)
         except yaml.YAMLError:
             continue
-        if isinstance(note, dict) and {"run", "step", "before", "after", "edits"} <= note.keys():
+        wanted = {"run", "step", "before", "after", "edits"}
+        if isinstance(note, dict) and note.get("skill") == name and wanted <= note.keys():
             found.append(note)
     return found
 

@@ -78,7 +78,11 @@ class Recorder:
             best = current if outcome.action == "accept_new_best" else best
         facts = record.step_record(self._run, outcome, current, best)
         patch = record.patch_rows(outcome.reports, commits)
-        notes = {"rejected": {current.commit: record.rejected_note(facts, patch)}} if outcome.rejected else {}
+        notes = (
+            {"rejected": {current.commit: record.rejected_note(self._history.name, facts, patch)}}
+            if outcome.rejected
+            else {}
+        )
         entry = self._entry(facts, outcome.candidate, outcome.scores, patch=patch, meta=state.meta)
         return self._publish(state, entry, current=current, best=best, notes=notes)
 
@@ -96,7 +100,7 @@ class Recorder:
         patch = record.guidance_rows(outcome)
         notes: dict[str, dict[str, str]] = {"meta": {current.commit: outcome.meta}} if outcome.meta else {}
         if outcome.rejected:
-            notes["rejected"] = {current.commit: record.rejected_note(facts, patch)}
+            notes["rejected"] = {current.commit: record.rejected_note(self._history.name, facts, patch)}
         entry = self._entry(facts, outcome.candidate, outcome.scores, patch=patch, meta=outcome.meta)
         epoch = (f"{self._run}-{outcome.epoch}", side) if side else None
         return self._publish(state, entry, current=current, best=best, notes=notes, epoch=epoch)
@@ -109,7 +113,7 @@ class Recorder:
     def earlier_rejections(self, state: State) -> list[dict[str, Any]]:
         """Rejections of the current text that this epoch's buffer does not hold, oldest first."""
         here = {(self._run, entry["step"]) for entry in state.buffer}
-        notes = record.read_notes(Notes(self._repo, "rejected").get(state.current.commit))
+        notes = record.read_notes(Notes(self._repo, "rejected").get(state.current.commit), self._history.name)
         others = [note for note in notes if (note["run"], note["step"]) not in here]
         return [record.shown_rejection(note) for note in others[-REMEMBERED:]]
 

@@ -77,3 +77,15 @@ def _write(repo: Repo, root: Path, line: bytes) -> None:
     target = root / path
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(repo.read_blob(oid))
+
+
+def document_name(repo: Repo, name: str) -> str:
+    """The file that is trained, as env.yaml names it. Raises ConfigError when there is no such skill."""
+    import yaml
+
+    try:
+        data = yaml.safe_load((skill_folder(repo, name) / "env.yaml").read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError):
+        data = None
+    found = data.get("skill") if isinstance(data, dict) else None
+    return found if isinstance(found, str) else "SKILL.md"

@@ -112,6 +112,21 @@ class SkillLock:
         return LockedError(f"skill '{self._name}' is being trained by {owner}", hint="wait for it, or end it")
 
 
+def holder(repo: Repo, name: str) -> str:
+    """Who trains this skill right now, "" if nobody does."""
+    from filelock import FileLock, Timeout
+
+    path = repo.state_dir / f"{name}.lock"
+    if not path.exists():
+        return ""
+    try:
+        with FileLock(path, timeout=0):
+            return ""
+    except Timeout:
+        owner = SkillLock(repo, name)._owner()
+        return str(owner) if owner else "another process"
+
+
 def _alive(pid: int) -> bool:
     if os.name == "nt":  # there os.kill(pid, 0) would end the process; the lock itself tells enough
         return True

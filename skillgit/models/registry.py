@@ -35,9 +35,9 @@ def _key(variable: str) -> Callable[[], str]:
 
 
 def _local_model() -> str:
-    from skillgit.models.files import ready
+    from importlib.util import find_spec
 
-    return str(ready())
+    return "" if find_spec("xllamacpp") else "pip install 'skillgit[local]'"
 
 
 BACKENDS = (

@@ -1,0 +1,86 @@
+"""The command line: finds the subcommand's module and runs it.
+
+The table below is all that ``skillgit --help`` needs, so help is printed without importing anything heavy. Adding a command
+is one file in ``commands/`` and one row here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from skillgit import __version__
+
+GROUPS: dict[str, dict[str, str]] = {
+    "Train": {
+        "init": "make the folder of a new skill, or of a bundled environment",
+        "train": "train a skill; goes on by itself after an interruption",
+        "eval": "score a revision of a skill",
+        "apply": "bring in a unified diff, through the same gate",
+        "demo": "a real training in about two minutes, without an API key",
+    },
+    "Look": {
+        "status": "where a training stands and what comes next",
+        "log": "a line for each step",
+        "show": "an edit with its diff, reasoning, evidence and what it moved",
+        "diff": "two revisions: the text, and the score task by task",
+        "rejected": "the edits that were tried and failed",
+        "export": "the trained document, or the training as a patch",
+        "fsck": "prove that history, journal and notes agree",
+    },
+    "Set up": {
+        "config": "the settings in force, each with its origin",
+        "models": "models and providers; fetch a local model",
+        "envs": "bundled environments",
+        "doctor": "check git, models and keys, and say how to mend what is wrong",
+    },
+}
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line; returns the exit code (0, 1, 2, 3 or 130)."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        if len(arguments) > 1:
+            return main([arguments[1], "--help"])
+        return _say(_help())
+    if arguments[0] in ("-V", "--version"):
+        return _say(f"skillgit {__version__}")
+    from skillgit.commands import run_command
+
+    return run_command(arguments)
+
+
+def _say(text: str) -> int:
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        sys.stderr.close()
+    return 0
+
+
+def _help() -> str:
+    lines = [
+        "usage: skillgit [-C FOLDER] COMMAND [ARGUMENTS]",
+        "",
+        "Trains agent skills and keeps the whole training in git.",
+    ]
+    for group, commands in GROUPS.items():
+        lines += ["", f"{group}:"]
+        lines += [f"  {name:<10}{summary}" for name, summary in commands.items()]
+    lines += [
+        "",
+        "skillgit COMMAND --help tells more. NAME@REV names a revision of a skill: NAME@best, NAME@base,",
+        "NAME@step-7, NAME@epoch-2, or any git revision.",
+    ]
+    return "\n".join(lines)
+
+
+def entry() -> None:
+    """The console script."""
+    sys.exit(main())
+
+
+if __name__ == "__main__":
+    entry()

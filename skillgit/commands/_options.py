@@ -1,0 +1,54 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from skillgit.git.history import SkillHistory
+    from skillgit.git.repo import Repo
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="the skill", show_default=False)]
+Revision = Annotated[str, typer.Argument(metavar="NAME[@REV]", help="a revision of a skill", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="print JSON")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress")]
+Overrides = Annotated[
+    list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="override a setting, e.g. -o train.epochs=2")
+]
+
+
+@contextmanager
+def repository() -> Iterator[Repo]:
+    """The repository of the current folder."""
+    from skillgit.git.repo import Repo
+
+    with Repo.discover(".") as repo:
+        yield repo
+
+
+def history_of(repo: Repo, spec: str) -> SkillHistory:
+    """The history of the skill in ``NAME[@REV]``; its document's name comes from env.yaml where there is one."""
+    from skillgit.config import check_name
+    from skillgit.errors import ConfigError
+    from skillgit.git.history import SkillHistory
+    from skillgit.workspace import FOLDER, document_name
+
+    name = check_name(spec.partition("@")[0])
+    try:
+        document = document_name(repo, name)
+    except ConfigError:
+        document = "SKILL.md"
+    return SkillHistory(repo, name, f"{FOLDER}/{name}/{document}")
+
+
+def trained(history: SkillHistory) -> SkillHistory:
+    """The history, or RepositoryError when this skill has no training."""
+    from skillgit.errors import RepositoryError
+
+    if history.tip() is None:
+        raise RepositoryError(f"skill '{history.name}' was never trained here", hint=f"skillgit train {history.name}")
+    return history

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from skillgit import console
+from skillgit.commands._options import Json, Revision, history_of, repository, trained
+
+
+def run(
+    old: Revision,
+    new: Annotated[str, typer.Argument(metavar="[NAME@REV]", help="the other revision; the tip by default")] = "",
+    as_json: Json = False,
+) -> None:
+    """Two revisions of a skill: how the text differs, and how the known scores differ, task by task.
+
+    Example: skillgit diff dates@base dates@best
+    """
+    from skillgit.inspecting import difference
+    from skillgit.views import diff_lines
+
+    with repository() as repo:
+        history = trained(history_of(repo, old))
+        data = difference(history, old, new or history.name)
+    if as_json:
+        return console.emit(data)
+    console.lines(diff_lines(data))
+    return None

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skillgit import console
+from skillgit.commands._options import Revision, history_of, repository
+from skillgit.errors import UsageError
+
+
+def run(
+    revision: Revision,
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="a file instead of stdout")] = "",
+    plain: Annotated[bool, typer.Option("--plain", help="without the training markers")] = False,
+    patch: Annotated[bool, typer.Option("--patch", help="the training as a unified diff against its base")] = False,
+) -> None:
+    """The trained document (NAME@best unless a revision is named), ready to deploy.
+
+    Example: skillgit export dates -o SKILL.md --plain
+    """
+    import sys
+
+    from skillgit.patchfile import unified_diff
+    from skillgit.skill import deployable
+
+    with repository() as repo:
+        history = history_of(repo, revision)
+        commit = history.resolve(revision if "@" in revision else f"{revision}@best")
+        text = history.text(commit)
+        if plain:
+            text = deployable(text)
+        if patch:
+            text = unified_diff(history.text(history.base()), text, history.path)
+    if output:
+        _write(Path(output), text.encode("utf-8"))
+        return console.note(f"wrote {output}")
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8"))
+    return None
+
+
+def _write(path: Path, data: bytes) -> None:
+    """All of it or nothing."""
+    try:
+        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(scratch).replace(path)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from skillgit import console
+from skillgit.commands._options import Json, Name, history_of, repository, trained
+
+
+def run(name: Name, as_json: Json = False) -> None:
+    """The rejected-edit buffer: what was tried on which version and failed, so that it is not tried again.
+
+    Example: skillgit rejected dates
+    """
+    from skillgit.inspecting import rejections
+    from skillgit.views import rejected_lines
+
+    with repository() as repo:
+        data = rejections(trained(history_of(repo, name)))
+    if as_json:
+        return console.emit(data)
+    console.lines(rejected_lines(data) or ["nothing was rejected"])
+    return None

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from skillgit import console
+from skillgit.commands._options import Json, history_of, repository
+
+
+def run(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="a skill; all of them by default")] = "",
+    as_json: Json = False,
+) -> None:
+    """Where each training stands, what comes next, and who holds the lock.
+
+    Example: skillgit status dates
+    """
+    from skillgit.inspecting import status
+    from skillgit.views import status_lines
+    from skillgit.workspace import skill_names
+
+    with repository() as repo:
+        names = [name] if name else skill_names(repo)
+        data = [status(history_of(repo, one)) for one in names]
+    if as_json:
+        return console.emit(data[0] if name else data)
+    if not data:
+        console.say("there are no skills here; skillgit init NAME makes one")
+    for number, one in enumerate(data):
+        console.lines([""] * bool(number) + status_lines(one))
+    return None
