@@ -54,7 +54,6 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _typer(name: str | None, arguments: list[str]) -> int:
-    import click
     import typer
 
     from skillgit.__main__ import COMMANDS
@@ -65,9 +64,9 @@ def _typer(name: str | None, arguments: list[str]) -> int:
         app.command(command, help=module.run.__doc__)(module.run)
     try:
         result = app(arguments, prog_name=f"skillgit {name}" if name else "skillgit", standalone_mode=False)
-    except click.exceptions.Abort:
+    except typer.Abort:
         return 130
-    except click.ClickException as error:
+    except typer.TyperException as error:
         raise UsageError(error.format_message(), hint=f"skillgit {name} --help") from None
     return result if isinstance(result, int) else 0
 
