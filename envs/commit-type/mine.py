@@ -40,8 +40,12 @@ def mine(repository: Path) -> tuple[str, tuple[str, ...]]:
             continue
         seen.add(rest.casefold())
         shown = "\n".join(f"  {path}" for path in paths[:MOST_PATHS])
-        found[kind].append({"id": oid[:12], "input": f"{rest}\n\nChanged files:\n{shown}", "answer": kind, "type": kind})
-    kinds = [kind for kind, n in Counter({k: len(v) for k, v in found.items()}).most_common(MOST_TYPES) if n >= FEWEST_A_TYPE]
+        found[kind].append(
+            {"id": oid[:12], "input": f"{rest}\n\nChanged files:\n{shown}", "answer": kind, "type": kind}
+        )
+    kinds = [
+        kind for kind, n in Counter({k: len(v) for k, v in found.items()}).most_common(MOST_TYPES) if n >= FEWEST_A_TYPE
+    ]
     chosen = [task for kind in kinds for task in shuffled(found[kind], "commit-type", kind)[:MOST_A_TYPE]]
     if len(kinds) < 2 or len(chosen) < FEWEST:
         counts = ", ".join(f"{kind} {len(tasks)}" for kind, tasks in found.items()) or "none"
@@ -52,13 +56,23 @@ def mine(repository: Path) -> tuple[str, tuple[str, ...]]:
         )
     shares = ", ".join(f"{kind} {min(len(found[kind]), MOST_A_TYPE)}" for kind in kinds)
     remarks = (f"{len(chosen)} tasks from {read} commits: {shares}",)
-    lines = (json.dumps({**task, "choices": kinds}, ensure_ascii=False) for task in sorted(chosen, key=lambda t: t["id"]))
+    lines = (
+        json.dumps({**task, "choices": kinds}, ensure_ascii=False) for task in sorted(chosen, key=lambda t: t["id"])
+    )
     return "".join(f"{line}\n" for line in lines), remarks
 
 
 def _commits(repository: Path) -> Iterator[tuple[str, str, str, list[str]]]:
     """(id, author, subject, changed paths) of every commit that is no merge, newest first."""
-    command = ["git", "log", "--no-merges", "--name-only", "-z", "--no-renames", "--format=%x01%H%x02%an <%ae>%x02%s%x02"]
+    command = [
+        "git",
+        "log",
+        "--no-merges",
+        "--name-only",
+        "-z",
+        "--no-renames",
+        "--format=%x01%H%x02%an <%ae>%x02%s%x02",
+    ]
     try:
         done = subprocess.run(command, cwd=repository, capture_output=True, check=False, timeout=120)
     except (OSError, subprocess.TimeoutExpired) as error:

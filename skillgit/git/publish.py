@@ -89,7 +89,8 @@ def publish_notes(repo: Repo, notes: Mapping[str, Mapping[str, str]], message: s
                 store = Notes(repo, namespace)
                 transaction.set(store.ref, *store.stage(additions))
         try:
-            return transaction.commit(f"skillgit: {message}")
+            transaction.commit(f"skillgit: {message}")
+            break
         except RaceError:
             if not left:
                 raise
