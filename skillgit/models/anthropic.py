@@ -98,8 +98,6 @@ class AnthropicModel:
         if system:
             # the skill stands in the system prompt and is the same for every task of a step
             wanted["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
-        if settings.temperature is not None:
-            wanted["temperature"] = settings.temperature
         if output:
             wanted["output_config"] = output
         if settings.reasoning_effort:
@@ -109,7 +107,10 @@ class AnthropicModel:
                 {"name": t.name, "description": t.description, "input_schema": dict(t.parameters)}
                 for t in request.tools
             ]
-        return wanted | ({"extra_body": settings.extra} if settings.extra else {})
+        extra = dict(settings.extra)
+        if settings.temperature is not None:  # no parameter of the SDK's any more: newer models refuse it
+            extra["temperature"] = settings.temperature
+        return wanted | ({"extra_body": extra} if extra else {})
 
 
 def _turns(messages: Sequence[Message]) -> list[dict[str, Any]]:

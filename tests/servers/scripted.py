@@ -1,0 +1,313 @@
+"""A server on loopback that speaks Chat Completions, Responses and Messages, by a script.
+
+``Server(answer)`` runs in a thread. ``answer(request)`` gets the parsed call and returns text, a :class:`Say` (tool calls, stop,
+usage) or a :class:`Fail` (status, headers, a cut-off or malformed body). Every request is kept in ``requests``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Say:
+    """An answer. ``stop`` is stop, length, tool_calls or refusal; ``tools`` are (id, name, arguments)."""
+
+    text: str = ""
+    stop: str = "stop"
+    tools: tuple[tuple[str, str, dict[str, Any]], ...] = ()
+    tokens: tuple[int, int, int] = (20, 7, 4)
+
+
+@dataclass
+class Fail:
+    """A failure: a status with the provider's words, or a body that is cut off or no JSON."""
+
+    status: int = 500
+    message: str = "the server had a problem"
+    headers: dict[str, str] = field(default_factory=dict)
+    body: str | None = None
+    cut: bool = False
+    param: str = ""
+
+
+@dataclass
+class Call:
+    """A request as it came."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        return json.dumps(self.body)
+
+
+Answer = Callable[[Call], "str | Say | Fail"]
+
+
+class Server:
+    """Use as a context manager; ``url`` is the address without ``/v1``."""
+
+    def __init__(self, answer: Answer, latency: float = 0.0) -> None:
+        self.answer = answer
+        self.latency = latency
+        self.requests: list[Call] = []
+        self.open = self.most_open = 0
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def __enter__(self) -> Server:
+        self._thread.start()
+        self._ready.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        server = self._loop.run_until_complete(asyncio.start_server(self._handle, "127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        self._ready.set()
+        self._loop.run_forever()
+        server.close()
+        tasks = asyncio.all_tasks(self._loop)
+        for task in tasks:
+            task.cancel()
+        self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        self._loop.close()
+
+    async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await self._one(reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = await reader.readuntil(b"\r\n\r\n")
+        first, *lines = head.decode("latin-1").strip().split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        data = await reader.readexactly(int(headers.get("content-length", 0)))
+        call = Call(first.split(" ")[1].split("?")[0], headers, json.loads(data or b"{}"))
+        self.requests.append(call)
+        self.open += 1
+        self.most_open = max(self.most_open, self.open)
+        await asyncio.sleep(self.latency)
+        self.open -= 1
+        answer = self.answer(call)
+        if isinstance(answer, Fail):
+            return await self._fail(writer, answer)
+        say = Say(answer) if isinstance(answer, str) else answer
+        if call.body.get("stream"):
+            body, kind = "".join(_events(call, say)), "text/event-stream"
+        else:
+            body, kind = json.dumps(_whole(call, say)), "application/json"
+        await _send(writer, 200, body, kind, {})
+        return True
+
+    async def _fail(self, writer: asyncio.StreamWriter, fail: Fail) -> bool:
+        error = {"message": fail.message, "type": "error", "param": fail.param or None, "code": None}
+        body = json.dumps({"type": "error", "error": error}) if fail.body is None else fail.body
+        if fail.cut:
+            writer.write(b'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n{"id": ')
+            await writer.drain()
+            return False
+        await _send(writer, fail.status, body, "application/json", fail.headers)
+        return True
+
+
+async def _send(writer: asyncio.StreamWriter, status: int, body: str, kind: str, headers: dict[str, str]) -> None:
+    data = body.encode()
+    lines = [f"HTTP/1.1 {status} X", f"content-type: {kind}", f"content-length: {len(data)}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + data)
+    await writer.drain()
+
+
+def _whole(call: Call, say: Say) -> dict[str, Any]:
+    if call.path.endswith("/chat/completions"):
+        return _chat(call, say)
+    if call.path.endswith("/responses"):
+        return _response(call, say)
+    return _message(call, say)
+
+
+def _chat(call: Call, say: Say) -> dict[str, Any]:
+    tools = [
+        {"id": i, "type": "function", "function": {"name": n, "arguments": json.dumps(a)}} for i, n, a in say.tools
+    ]
+    message: dict[str, Any] = {"role": "assistant", "content": say.text or None, "refusal": None}
+    if say.stop == "refusal":
+        message |= {"content": None, "refusal": say.text}
+    if tools:
+        message["tool_calls"] = tools
+    finish = {"length": "length", "tool_calls": "tool_calls"}.get(say.stop, "stop")
+    read, wrote, cached = say.tokens
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": call.body.get("model"),
+        "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
+        "usage": {
+            "prompt_tokens": read,
+            "completion_tokens": wrote,
+            "total_tokens": read + wrote,
+            "prompt_tokens_details": {"cached_tokens": cached},
+        },
+    }
+
+
+def _response(call: Call, say: Say) -> dict[str, Any]:
+    content: dict[str, Any] = {"type": "output_text", "text": say.text, "annotations": []}
+    if say.stop == "refusal":
+        content = {"type": "refusal", "refusal": say.text}
+    output: list[dict[str, Any]] = []
+    if say.text or say.stop == "refusal":
+        output.append(
+            {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [content]}
+        )
+    output += [
+        {
+            "type": "function_call",
+            "id": f"fc_{i}",
+            "call_id": i,
+            "name": n,
+            "arguments": json.dumps(a),
+            "status": "completed",
+        }
+        for i, n, a in say.tools
+    ]
+    read, wrote, cached = say.tokens
+    return {
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1,
+        "model": call.body.get("model"),
+        "status": "incomplete" if say.stop == "length" else "completed",
+        "incomplete_details": {"reason": "max_output_tokens"} if say.stop == "length" else None,
+        "error": None,
+        "output": output,
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            "input_tokens": read,
+            "output_tokens": wrote,
+            "total_tokens": read + wrote,
+            "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": 0},
+        },
+    }
+
+
+STOPS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "refusal": "refusal"}
+
+
+def _message(call: Call, say: Say) -> dict[str, Any]:
+    content: list[dict[str, Any]] = [{"type": "text", "text": say.text}] if say.text else []
+    content += [{"type": "tool_use", "id": i, "name": n, "input": a} for i, n, a in say.tools]
+    read, wrote, cached = say.tokens
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": call.body.get("model"),
+        "content": content,
+        "stop_reason": STOPS[say.stop],
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": read - cached,
+            "output_tokens": wrote,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": cached,
+        },
+    }
+
+
+def _events(call: Call, say: Say) -> Iterator[str]:
+    """Server-sent events of the Responses and Messages APIs, and chunks of Chat Completions."""
+    if call.path.endswith("/chat/completions"):
+        yield from _chat_chunks(call, say)
+    elif call.path.endswith("/responses"):
+        yield from _response_events(call, say)
+    else:
+        yield from _message_events(call, say)
+
+
+def _event(kind: str, data: dict[str, Any]) -> str:
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n"
+
+
+def _chat_chunks(call: Call, say: Say) -> Iterator[str]:
+    whole = _chat(call, say)
+    choice = whole["choices"][0]
+    delta = {key: value for key, value in choice["message"].items() if value is not None}
+    for index, tool in enumerate(delta.get("tool_calls", ())):
+        tool["index"] = index
+    head = {key: whole[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    for part, finish in ((delta, None), ({}, choice["finish_reason"])):
+        yield f"data: {json.dumps({**head, 'choices': [{'index': 0, 'delta': part, 'finish_reason': finish}]})}\n\n"
+    yield f"data: {json.dumps({**head, 'choices': [], 'usage': whole['usage']})}\n\n"
+    yield "data: [DONE]\n\n"
+
+
+def _response_events(call: Call, say: Say) -> Iterator[str]:
+    whole = _response(call, say)
+    started = {**whole, "status": "in_progress", "output": [], "usage": None}
+    number = iter(range(1000))
+    yield _event("response.created", {"response": started, "sequence_number": next(number)})
+    for index, item in enumerate(whole["output"]):
+        begun = {**item, "content": []} if item["type"] == "message" else {**item, "arguments": ""}
+        place = {"output_index": index}
+        yield _event("response.output_item.added", {**place, "item": begun, "sequence_number": next(number)})
+        if item["type"] == "message":
+            part = item["content"][0]
+            spot = {**place, "item_id": item["id"], "content_index": 0}
+            empty = {**part, "text": ""} if "text" in part else part
+            yield _event("response.content_part.added", {**spot, "part": empty, "sequence_number": next(number)})
+            if "text" in part:
+                yield _event(
+                    "response.output_text.delta", {**spot, "delta": part["text"], "sequence_number": next(number)}
+                )
+                yield _event(
+                    "response.output_text.done", {**spot, "text": part["text"], "sequence_number": next(number)}
+                )
+            yield _event("response.content_part.done", {**spot, "part": part, "sequence_number": next(number)})
+        else:
+            spot = {**place, "item_id": item["id"], "sequence_number": next(number)}
+            yield _event("response.function_call_arguments.done", {**spot, "arguments": item["arguments"]})
+        yield _event("response.output_item.done", {**place, "item": item, "sequence_number": next(number)})
+    kind = "response.incomplete" if say.stop == "length" else "response.completed"
+    yield _event(kind, {"response": whole, "sequence_number": next(number)})
+
+
+def _message_events(call: Call, say: Say) -> Iterator[str]:
+    whole = _message(call, say)
+    yield _event("message_start", {"message": {**whole, "content": [], "stop_reason": None}})
+    for index, block in enumerate(whole["content"]):
+        if block["type"] == "text":
+            begun, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
+        else:
+            begun, delta = (
+                {**block, "input": {}},
+                {"type": "input_json_delta", "partial_json": json.dumps(block["input"])},
+            )
+        yield _event("content_block_start", {"index": index, "content_block": begun})
+        yield _event("content_block_delta", {"index": index, "delta": delta})
+        yield _event("content_block_stop", {"index": index})
+    end = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
+    yield _event("message_delta", {"delta": end, "usage": {"output_tokens": say.tokens[1]}})
+    yield _event("message_stop", {})
