@@ -14,6 +14,7 @@ import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 from skillgit.config import AnswerSettings, JudgeSettings
@@ -212,10 +213,16 @@ class Date:
     def _day(self, text: str) -> Any:
         from dateutil import parser
 
+        # a year in front settles the order; and a part that is missing must not be filled in from today
+        day_first = self._day_first and not re.match(r"\s*\d{4}\b", text)
         try:
-            return parser.parse(text.strip(), dayfirst=self._day_first).date()
+            days = {parser.parse(text.strip(), dayfirst=day_first, default=default).date() for default in _DEFAULTS}
         except (ValueError, OverflowError):
             return None
+        return days.pop() if len(days) == 1 else None
+
+
+_DEFAULTS = (datetime(2000, 1, 1), datetime(2004, 2, 2))
 
 
 class Json:

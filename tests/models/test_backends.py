@@ -210,9 +210,9 @@ def test_an_old_server_gets_max_tokens() -> None:
 
 
 def test_a_bad_request_about_parameters_is_fatal() -> None:
-    with Server(lambda call: Fail(400, "Unknown parameter: 'top_q'", param="top_q")) as server:
-        with pytest.raises(FatalModelError, match="top_q"):
-            ask("openai:gpt-test", server, extra={"top_q": 1})
+    fail = Fail(400, "Unknown parameter: 'top_q'", param="top_q")
+    with Server(lambda call: fail) as server, pytest.raises(FatalModelError, match="top_q"):
+        ask("openai:gpt-test", server, extra={"top_q": 1})
 
 
 @pytest.mark.parametrize("model", BACKENDS)
