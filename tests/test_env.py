@@ -93,8 +93,8 @@ def test_env_py_that_does_not_load_names_its_line(tmp_path: Path) -> None:
 
 def test_env_py_may_give_tasks_rollout_and_score(tmp_path: Path) -> None:
     code = (
-        "def tasks(env):\n"
-        "    return [{'id': f'{s}{n}', 'input': f'{s}{n}', 'split': s} for s in ('train', 'selection', 'test') for n in range(5)]\n"
+        "SPLITS = ('train', 'selection', 'test')\ndef tasks(env):\n"
+        "    return [{'id': f'{s}{n}', 'input': f'{s}{n}', 'split': s} for s in SPLITS for n in range(5)]\n"
         "async def rollout(task, skill, model, env):\n    return skill + task.id\n"
         "def score(task, answer):\n    return (answer.endswith(task.id), 0.5)\n"
     )
