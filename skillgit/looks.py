@@ -15,17 +15,24 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
+def weight(look: int) -> float:
+    """A look's part of alpha, before the parts are made to add up.
+
+    Early looks get more: an edit that is accepted early helps in all later steps, and a young skill has the most to gain.
+    """
+    return 1 / math.sqrt(look)
+
+
 def level(alpha: float, look: int, looks: int, spent: float | None = None) -> float:
     """The level of the ``look``-th of ``looks`` looks (1-based).
 
-    ``spent`` is the sum of the levels of this run's rejects so far; None means that it is unknown, and gives the share
-    that every look has for certain.
+    ``spent`` is the sum of the levels of this run's rejects so far; None means that it is unknown, and gives the part
+    that the look has for certain.
     """
     if not 1 <= look <= looks:
         raise ValueError(f"look {look} of {looks}")
-    if spent is None:
-        return alpha / looks
-    return max(0.0, alpha - spent) / (looks - look + 1)
+    first, purse = (1, alpha) if spent is None else (look, max(0.0, alpha - spent))
+    return purse * weight(look) / math.fsum(weight(k) for k in range(first, looks + 1))
 
 
 def spent(verdicts: Iterable[Mapping[str, Any]]) -> float:

@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from skillgit.results import MARGIN, Item, Pair, mean
-from skillgit.stats import Counts, sign_flip_test, stratified_test
+from skillgit.results import MARGIN, Item, Pair, mean, total
+from skillgit.stats import Counts, quantile, sign_flip_test, sign_test, stratified_test, z_score
 
 if TYPE_CHECKING:
     from skillgit.config import GateSettings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
-    """What a policy rules on: the tasks scored in both evaluations, the level of this look (0..1).
+    """What a policy rules on: the tasks scored in both evaluations, and the level of this look (0..1).
 
     ``unmeasured`` names the tasks that only the current skill has a score for.
     """
@@ -29,29 +30,41 @@ class Case:
     level: float
     unmeasured: tuple[str, ...] = ()
 
-    def values(self, side: int) -> list[Fraction]:
-        """The deciding scores of the current skill (0) or the candidate (1)."""
-        return [pair[side].value(self.settings.metric, self.settings.mixed_weight) for pair in self.pairs]
+    @cached_property
+    def before(self) -> list[Fraction]:
+        """The scores that decide, of the current skill."""
+        return [current.value(self.settings.metric, self.settings.mixed_weight) for current, _ in self.pairs]
 
+    @cached_property
+    def after(self) -> list[Fraction]:
+        """The scores that decide, of the candidate."""
+        return [candidate.value(self.settings.metric, self.settings.mixed_weight) for _, candidate in self.pairs]
+
+    @cached_property
     def moves(self) -> list[Fraction]:
         """Candidate minus current, task by task."""
-        return [after - before for before, after in zip(self.values(0), self.values(1), strict=True)]
+        return [after - before for before, after in zip(self.before, self.after, strict=True)]
 
+    @cached_property
     def gain(self) -> Fraction:
         """Candidate minus current, as a sum over the tasks."""
-        return sum(self.moves(), Fraction(0))
+        return total(self.moves)
 
     def counts(self) -> list[Counts] | None:
         """Successes and samples on both sides of each task; None when the deciding score is no share of them."""
         if self.settings.metric != "hard":
             return None
-        rows = [(*_successes(before), *_successes(after)) for before, after in self.pairs]
-        whole = all(s.denominator == t.denominator == 1 for s, _, t, _ in rows)
-        return [(int(s), n, int(t), m) for s, n, t, m in rows] if whole else None
+        if not all(_is_count(item) for pair in self.pairs for item in pair):
+            return None
+        return [
+            (round(before.hard * before.samples), before.samples, round(after.hard * after.samples), after.samples)
+            for before, after in self.pairs
+        ]
 
 
-def _successes(item: Item) -> tuple[Fraction, int]:
-    return item.value("hard", 0) * item.samples, item.samples
+def _is_count(item: Item) -> bool:
+    successes = item.hard * item.samples
+    return abs(successes - round(successes)) < 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +78,7 @@ class Ruling:
 
 def strict(case: Case) -> Ruling:
     """Accepts a score above the current one; a tie is rejected."""
-    gain = case.gain()
+    gain = case.gain
     if abs(gain) <= MARGIN:
         return Ruling(False, "a tie")
     return Ruling(gain > 0, "higher" if gain > 0 else "lower")
@@ -74,7 +87,7 @@ def strict(case: Case) -> Ruling:
 def no_regression(case: Case) -> Ruling:
     """Accepts what ``strict`` accepts if no task scores lower than with the current skill."""
     ruling = strict(case)
-    broken = [after.task_id for (_, after), move in zip(case.pairs, case.moves(), strict=True) if move < -MARGIN]
+    broken = [after.task_id for (_, after), move in zip(case.pairs, case.moves, strict=True) if move < -MARGIN]
     if not ruling.accept or broken:
         return Ruling(False, f"broke {_named(broken)}" if ruling.accept else ruling.why)
     if case.unmeasured:
@@ -84,10 +97,25 @@ def no_regression(case: Case) -> Ruling:
 
 def paired(case: Case) -> Ruling:
     """Accepts differences that are significantly positive at the level of this look, by an exact one-sided test."""
+    p = _p_value(case)
+    accept = p <= case.level and case.gain > MARGIN
+    return Ruling(accept, f"p = {p:.2g}, {'within' if accept else 'above'} {case.level:.2g}", p)
+
+
+def _p_value(case: Case) -> float:
     counts = case.counts()
-    p = stratified_test(counts) if counts is not None else sign_flip_test(case.moves())
-    accept = p <= case.level and case.gain() > MARGIN
-    return Ruling(accept, f"p = {float(p):.2g}, {'within' if accept else 'above'} {case.level:.2g}", float(p))
+    if counts is None:
+        return float(sign_flip_test(case.moves))
+    if any(before_n * after_n > 1 for _, before_n, _, after_n in counts):
+        return float(stratified_test(counts))
+    wins = sum(after > before for before, _, after, _ in counts)
+    losses = sum(after < before for before, _, after, _ in counts)
+    return sign_test(wins, losses, len(counts) + len(case.unmeasured))
+
+
+def hopeful(case: Case) -> bool:
+    """Whether ``paired`` is so far from a reject that its exact test need not be asked (it is costly for graded scores)."""
+    return case.settings.policy == "paired" and z_score(case.moves) > quantile(1 - case.level) + 1
 
 
 def off(case: Case) -> Ruling:
@@ -101,8 +129,8 @@ POLICIES: dict[str, Policy] = {"strict": strict, "no_regression": no_regression,
 
 def standing(case: Case) -> str:
     """Both scores in words: counts where a task is solved or not, else means."""
-    before, after = case.values(0), case.values(1)
-    whole = all(value in (0, 1) for value in (*before, *after))
+    before, after = case.before, case.after
+    whole = all(value.denominator == 1 for value in (*before, *after))
     if whole and all(item.samples == 1 for pair in case.pairs for item in pair):
         return f"{sum(after)} of {len(after)} against {sum(before)}"
     return f"{float(mean(after)):.4f} against {float(mean(before)):.4f}"

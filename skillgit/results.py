@@ -7,7 +7,7 @@ three samples as a third), so equal results compare equal in whatever order they
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -103,7 +103,7 @@ class Joined:
 
     ``measured`` are the tasks scored in both, ``failed`` and ``waiting`` those of the first alone: ended as an error
     (or missing), and not run. All in the order of the first. ``coverage`` is the share of all ``total`` tasks that the
-    second neither failed to measure nor misses.
+    second neither failed to measure nor misses, ``samples`` the repeats of each of its items.
     """
 
     measured: tuple[Pair, ...]
@@ -111,6 +111,7 @@ class Joined:
     waiting: tuple[Item, ...]
     total: int
     coverage: float
+    samples: int
 
     @property
     def open(self) -> tuple[Item, ...]:
@@ -118,11 +119,11 @@ class Joined:
 
     def at_best(self) -> tuple[Pair, ...]:
         """The pairs if every open task were solved: no completion is better for the second."""
-        return (*self.measured, *((item, perfect(item)) for item in self.open))
+        return (*self.measured, *((item, filled(item, 1.0, self.samples)) for item in self.open))
 
     def at_worst(self) -> tuple[Pair, ...]:
         """The pairs if every open task were failed."""
-        return (*self.measured, *((item, Item(item.task_id, "scored", samples=item.samples)) for item in self.open))
+        return (*self.measured, *((item, filled(item, 0.0, self.samples)) for item in self.open))
 
 
 def join(first: Scores, second: Scores) -> Joined:
@@ -140,15 +141,26 @@ def join(first: Scores, second: Scores) -> Joined:
     lost = sum(item.status == "error" for item in second.items)
     tasks = {item.task_id for item in first.items} | by_id.keys()
     coverage = 1 - (lost + len(tasks) - len(by_id)) / max(1, len(tasks))
-    return Joined(tuple(measured), tuple(failed), tuple(waiting), len(tasks), coverage)
+    return Joined(tuple(measured), tuple(failed), tuple(waiting), len(tasks), coverage, samples_of(second.items))
 
 
-def perfect(item: Item) -> Item:
-    """The best item its task can get."""
-    return Item(item.task_id, "scored", 1.0, 1.0, item.samples)
+def samples_of(items: Iterable[Item]) -> int:
+    """The repeats of each scored item of an evaluation; 1 when nothing was scored yet."""
+    return next((item.samples for item in items if item.scored), 1)
+
+
+def filled(item: Item, score: float, samples: int) -> Item:
+    """The item its task would have with this score."""
+    return Item(item.task_id, "scored", score, score, samples)
 
 
 def mean(values: Iterable[Fraction]) -> Fraction:
     """The exact mean; 0 of nothing."""
     some = list(values)
-    return sum(some, Fraction(0)) / len(some) if some else Fraction(0)
+    return total(some) / len(some) if some else Fraction(0)
+
+
+def total(values: Sequence[Fraction]) -> Fraction:
+    """The exact sum, over one common denominator (faster than adding fractions one by one)."""
+    denominator = math.lcm(*(value.denominator for value in values))
+    return Fraction(sum(value.numerator * (denominator // value.denominator) for value in values), denominator)

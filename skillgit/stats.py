@@ -1,22 +1,28 @@
 """Exact tests and intervals for scores of the same tasks under two skills. Pure.
 
 The tests are exact: they count arrangements with integers instead of drawing some, so they need no seed, and a level is
-kept on ten tasks as on a thousand.
+kept on ten tasks as on a thousand. Each p falls, or stays, when the candidate does better on a task.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
 from statistics import NormalDist
 
 Counts = tuple[int, int, int, int]
 """Of one task: successes and samples under the current skill, successes and samples under the candidate."""
 
+MOST_REFINED = 500
+"""Tasks up to which the sign test is refined: the work grows with their square."""
+
 FINEST_GRID = 1000
-COARSEST_GRID = 10
-GRID_WORK = 2**25
+COARSEST_GRID = 20
+GRID_WORK = 2**22
 """Bits of the largest table that a permutation test of graded scores builds."""
 
 
@@ -49,11 +55,49 @@ def binomial_tail(wins: int, trials: int) -> Fraction:
     return Fraction(total, 2**trials)
 
 
+@lru_cache(maxsize=4096)
+def sign_test(wins: int, losses: int, tasks: int) -> float:
+    """One-sided p of the exact sign test: ``wins`` tasks fixed and ``losses`` broken, of ``tasks`` compared.
+
+    The textbook p is that of a fair coin, given how many tasks moved. It moves in such big steps that its level is used up
+    by half, so this is Boschloo's refinement: the largest chance of a textbook p as small as this one over everything
+    that the success rates can be. A task whose rate is r moves with chance 2r(1 - r) <= 1/2, which is that of a task
+    being open times that of a fair coin; so the number of moves is binomial (open tasks, 1/2), and the largest chance
+    is looked for over the number of open tasks. Above 500 tasks the textbook p is returned, which is hardly larger.
+    """
+    textbook = binomial_tail(wins, wins + losses)
+    if tasks > MOST_REFINED or wins <= losses:
+        return float(textbook)
+    chances = [_attained(float(textbook) * (1 + 1e-9), moved) for moved in range(tasks + 1)]
+    largest = 0.0
+    while chances:  # chances[0] is the chance of such a p with 0, 1, 2, ... open tasks
+        largest = max(largest, chances[0])
+        chances = [(one + other) / 2 for one, other in pairwise(chances)]
+    return min(largest, float(textbook))
+
+
+def _attained(p: float, moved: int) -> float:
+    """The largest textbook p up to ``p`` that is possible when so many tasks moved; 0 for none."""
+    tails = _tails(moved)
+    return tails[bisect_right(tails, p) - 1]
+
+
+@lru_cache(maxsize=MOST_REFINED + 1)
+def _tails(tosses: int) -> list[float]:
+    """0, and P(at least k heads in so many tosses) for k from all of them down to none."""
+    term, total, tails = 1, 0, [0.0]
+    for heads in range(tosses, -1, -1):
+        total += term
+        tails.append(total / 2**tosses)
+        term = term * heads // (tosses - heads + 1)
+    return tails
+
+
 def sign_flip_test(differences: Sequence[Fraction]) -> Fraction:
     """One-sided p of the paired permutation test: is the sum of the differences (-1..1) more than chance?
 
     Under the null each difference is as likely with the other sign. The p value is exact for the differences on a grid:
-    their own common denominator, or 1/1000 and coarser for many tasks. With one size of difference it is the sign test.
+    their own common denominator, or 1/1000 at the finest and 1/20 for very many tasks.
     """
     moved = _on_grid([value for value in differences if value])
     sizes = {abs(value) for value in moved} - {0}
@@ -74,19 +118,12 @@ def stratified_test(counts: Iterable[Counts]) -> Fraction:
     """One-sided p that the candidate's mean success rate is higher, given each task's successes in all.
 
     Under the null the samples of a task are exchangeable between the two skills, so the candidate's share of its
-    successes is hypergeometric. With one sample each this is the exact sign test (McNemar's).
+    successes is hypergeometric. The two may have any numbers of samples.
     """
-    rows = list(counts)
+    rows = [row for row in counts if 0 < row[0] + row[2] < row[1] + row[3]]
     unit = math.lcm(*(size for _, n, _, m in rows for size in (n, m)))
-    strata, observed, wins, losses, single = [], 0, 0, 0, True
-    for before, n, after, m in rows:
-        if before + after in (0, n + m):
-            continue
-        single = single and n == m == 1
-        wins, losses = wins + (after > before), losses + (after < before)
-        strata.append(_hypergeometric(before + after, n, m, unit))
-        observed += after * (unit // m) - before * (unit // n)
-    return binomial_tail(wins, wins + losses) if single else tail(strata, observed)
+    strata = [_hypergeometric(before + after, n, m, unit) for before, n, after, m in rows]
+    return tail(strata, sum(after * (unit // m) - before * (unit // n) for before, n, after, m in rows))
 
 
 def _hypergeometric(successes: int, n: int, m: int, unit: int) -> dict[int, int]:
@@ -103,9 +140,9 @@ def z_score(differences: Sequence[Fraction]) -> float:
     return math.fsum(float(value) for value in differences) / size if size else 0.0
 
 
-def quantile(level: float) -> float:
-    """z of the two-sided normal interval that covers ``level``."""
-    return NormalDist().inv_cdf((1 + level) / 2)
+def quantile(share: float) -> float:
+    """The z below which the normal distribution has this share."""
+    return NormalDist().inv_cdf(share)
 
 
 def interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float]:
@@ -114,7 +151,7 @@ def interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float
     Wilson's for 0/1 values. For graded ones the normal interval with one 0 and one 1 added to the values, so that it
     does not collapse when all are alike.
     """
-    n, z = len(values), quantile(level)
+    n, z = len(values), quantile((1 + level) / 2)
     if n == 0:
         return (0.0, 1.0)
     if all(value in (0, 1) for value in values):
@@ -134,7 +171,7 @@ def paired_interval(differences: Sequence[float], level: float = 0.95) -> tuple[
     """
     if not differences:
         return (-1.0, 1.0)
-    centre, half = _normal([*differences, -1.0, 1.0], quantile(level))
+    centre, half = _normal([*differences, -1.0, 1.0], quantile((1 + level) / 2))
     return (max(-1.0, round(centre - half, 12)), min(1.0, round(centre + half, 12)))
 
 

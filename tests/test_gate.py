@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import product
+from typing import Any
 
 import pytest
 import yaml
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from skillgit.config import GateSettings
 from skillgit.gate import EarlyStop, Item, Scores, Verdict, decide, order
+from skillgit.stats import sign_test
 from tests.gating import BINARY, GRADED, Mark, evaluations, gate, item, read, scores
 
 POLICIES = ["strict", "no_regression", "paired", "off"]
@@ -175,22 +177,26 @@ def test_no_regression_cannot_be_shown_without_measuring() -> None:
 
 
 def test_paired_wants_more_than_chance() -> None:
-    setting = gate("paired", alpha=0.05)
-    assert ruling(setting, "0" * 4 + "1" * 4, "1" * 8).action == "reject"  # 1/16
+    setting = gate("paired", alpha=0.03)
+    assert ruling(setting, "0" * 3 + "1" * 6, "1" * 9).action == "reject"
     verdict = ruling(setting, "0" * 5 + "1" * 4, "1" * 9)
     assert verdict.action == "accept_new_best"
-    assert verdict.p_value == pytest.approx(1 / 32)
-    assert verdict.level == 0.05
-    assert verdict.reason == "9 of 9 against 4: p = 0.031, within 0.05"
+    assert verdict.p_value == pytest.approx(sign_test(5, 0, 9))
+    assert verdict.level == 0.03
+    assert verdict.reason == "9 of 9 against 4: p = 0.011, within 0.03"
 
 
 def test_paired_spends_its_alpha_over_the_looks() -> None:
     setting = gate("paired", alpha=0.05)
-    current, candidate = read("0" * 9), read("1" * 9)  # 1/512
-    assert decide(setting, current, candidate, current, look=1, looks=25).accepted
-    assert not decide(setting, current, candidate, current, look=1, looks=26).accepted
-    assert decide(setting, current, candidate, current, look=20, looks=26, spent=0.0).accepted
-    assert not decide(setting, current, candidate, current, look=20, looks=26, spent=0.049).accepted
+    current, candidate = scores(0.2, *[0.0] * 8), scores(*[1.0] * 9)  # graded: 1/512
+
+    def accepted(**looks: Any) -> bool:
+        return decide(setting, current, candidate, current, **looks).accepted
+
+    assert accepted(look=4, looks=40)
+    assert not accepted(look=10, looks=40)
+    assert accepted(look=10, looks=40, spent=0.0)
+    assert not accepted(look=10, looks=40, spent=0.04)
 
 
 def test_paired_tests_graded_scores_by_permutation() -> None:
@@ -230,7 +236,7 @@ def test_policies_are_monotone(policy: str, case: tuple[Scores, Scores], data: s
 def run(setting: GateSettings, current: Scores, candidate: Scores, **looks: float) -> Scores:
     """Evaluate in order and stop like a rollout does: the rest is not run, and errors in hand are measured again."""
     by_id = {found.task_id: found for found in candidate.items}
-    queue = [by_id[task_id] for task_id in order(current)]
+    queue = [by_id[task_id] for task_id in order(current, setting.policy)]
     stop = EarlyStop(setting, current, len(queue), **looks)  # type: ignore[arg-type]
     end = next((n for n in range(1, len(queue)) if stop.settled(queue[:n])), len(queue))
     done = {found.task_id for found in queue[:end]}
@@ -284,6 +290,20 @@ def test_an_error_in_hand_may_still_turn_into_a_score(case: tuple[Scores, Scores
 def test_the_last_task_settles_nothing(policy: str) -> None:
     current, candidate = read("1111"), read("0000")
     assert not EarlyStop(gate(policy), current, 4).settled(candidate.items)
+
+
+def test_tasks_that_can_settle_a_reject_come_first() -> None:
+    current = scores(1.0, 0.0, 0.5, None)
+    assert order(current) == order(current, "paired") == ("t1", "t3", "t2", "t0")
+    assert order(current, "no_regression") == ("t0", "t2", "t1", "t3")
+
+
+def test_the_early_stop_knows_the_level_of_the_look() -> None:
+    current, prefix = read("0" * 12 + "1" * 12), read("1" * 6 + "0" * 4).items
+    setting = gate("paired")
+    assert not EarlyStop(setting, current, 24).settled(prefix)
+    assert EarlyStop(setting, current, 24, look=40, looks=40).settled(prefix)
+    assert not EarlyStop(setting, current, 24, look=40, looks=40, spent=0.0).settled(prefix)
 
 
 def test_off_never_stops() -> None:

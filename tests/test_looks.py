@@ -22,28 +22,33 @@ def levels(actions: list[str], alpha: float = 0.05) -> list[float]:
     return found
 
 
-def test_rejects_share_alpha_evenly() -> None:
-    assert levels(["reject"] * 40) == pytest.approx([0.05 / 40] * 40)
+def test_rejects_use_alpha_up_early_looks_more() -> None:
+    found = levels(["reject"] * 40)
+    assert sum(found) == pytest.approx(0.05)
+    assert found == sorted(found, reverse=True)
+    assert found[3] == pytest.approx(found[0] / 2)
 
 
 @pytest.mark.parametrize("action", ["accept", "accept_new_best", "undecided", "skip"])
 def test_what_risked_nothing_is_given_back(action: str) -> None:
-    assert levels([action, *["reject"] * 10])[-10:] == pytest.approx([0.005] * 10)
+    later = levels([action, *["reject"] * 10])[-10:]
+    assert sum(later) == pytest.approx(0.05)
+    assert all(more > less for more, less in zip(later, levels(["reject"] * 11)[1:], strict=True))
 
 
 @given(ACTIONS, st.floats(0.001, 0.4))
 def test_rejects_never_use_more_than_alpha(actions: list[str], alpha: float) -> None:
-    used = [
-        size
-        for size, action in zip(levels(actions, alpha), [a for a in actions if a != "skip"], strict=True)
-        if action == "reject"
-    ]
-    assert sum(used) <= alpha * (1 + 1e-9)
-    assert all(size >= alpha / len(actions) * (1 - 1e-9) for size in levels(actions, alpha))
+    kept = [action for action in actions if action != "skip"]
+    found = levels(actions, alpha)
+    certain = [level(alpha, look, len(actions)) for look, action in enumerate(actions, start=1) if action != "skip"]
+    assert sum(size for size, action in zip(found, kept, strict=True) if action == "reject") <= alpha * (1 + 1e-9)
+    assert all(size >= least * (1 - 1e-9) for size, least in zip(found, certain, strict=True))
 
 
-def test_without_a_history_each_look_has_its_certain_share() -> None:
-    assert {level(0.05, look, 40) for look in range(1, 41)} == {0.05 / 40}
+def test_without_a_history_each_look_has_its_certain_part() -> None:
+    parts = [level(0.05, look, 40) for look in range(1, 41)]
+    assert sum(parts) == pytest.approx(0.05)
+    assert parts == pytest.approx(levels(["reject"] * 40))
 
 
 def test_a_purse_that_is_empty_has_no_level() -> None:
