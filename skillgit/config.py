@@ -6,36 +6,54 @@ The models below are the documentation of the keys: each field has a description
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from skillgit import overrides as overriding
+from skillgit import setting_errors, useryaml
 from skillgit.errors import ConfigError
 
 NAME_PATTERN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+    """Settings that belong together. Types are strict: ``"4"`` and ``true`` are no whole numbers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, protected_namespaces=())
+
+
+def _list(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _ratio(value: object) -> object:
-    if isinstance(value, str):
-        parts = value.split(":")
-        try:
-            return tuple(float(p) for p in parts)
-        except ValueError:
-            return value
-    return value
+    if isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)?(:\d+(\.\d+)?){2}", value):
+        return tuple(float(part) for part in value.split(":"))
+    if not isinstance(value, (list, tuple)) or len(value) != 3:
+        raise ValueError("must be three numbers such as 2:1:7")
+    return tuple(value)
 
 
 Ratio = Annotated[tuple[float, float, float], BeforeValidator(_ratio)]
+Pair = Annotated[tuple[float, float], BeforeValidator(_list)]
+
+
+def _variable(value: str) -> str:
+    if value and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
+        raise ValueError("must be the name of an environment variable; the key itself is never written to a file")
+    return value
+
+
+def _url(value: str) -> str:
+    if value and (not re.match(r"https?://", value) or "@" in value.split("/")[2]):
+        raise ValueError("must be an http(s) address without a user name or password in it")
+    return value
 
 
 class SplitSettings(Section):
@@ -63,11 +81,21 @@ class AnswerSettings(Section):
     )
     pattern: str = Field("", description="for extract: regex; group 1 (or the match) of the last match")
 
+    @model_validator(mode="after")
+    def _pattern(self) -> AnswerSettings:
+        if (self.extract == "regex") != bool(self.pattern):
+            raise ValueError("extract: regex and a pattern go together")
+        try:
+            re.compile(self.pattern)
+        except re.error as error:
+            raise ValueError(f"the pattern {self.pattern!r} does not compile: {error}") from None
+        return self
+
 
 class JudgeSettings(BaseModel):
     """``kind`` picks the judge; the other keys belong to it and are checked by it."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
     kind: str = Field("exact", description="exact, normalized, contains, regex, choice, number, date, json, python")
 
     @property
@@ -79,8 +107,12 @@ class ModelSettings(Section):
     model: str = Field(
         description="provider:model, e.g. openai:gpt-5.5, anthropic:claude-opus-4-8, local:qwen2.5-coder-0.5b"
     )
-    base_url: str = Field("", description="API address, for openai-compatible servers or a proxy")
-    api_key_env: str = Field("", description="name of the environment variable that holds the key")
+    base_url: Annotated[str, AfterValidator(_url)] = Field(
+        "", description="API address, for openai-compatible servers or a proxy"
+    )
+    api_key_env: Annotated[str, AfterValidator(_variable)] = Field(
+        "", description="name of the environment variable that holds the key"
+    )
     temperature: float | None = Field(
         None, ge=0, le=2, description="sampling temperature; unset leaves the provider's default"
     )
@@ -93,7 +125,7 @@ class ModelSettings(Section):
     extra: dict[str, Any] = Field(
         default_factory=dict, description="further request parameters, passed through as they are"
     )
-    usd_per_million: tuple[float, float] | None = Field(
+    usd_per_million: Pair | None = Field(
         None, description="[input, output] price, for models the price list does not know"
     )
 
@@ -105,11 +137,7 @@ class ModelSettings(Section):
         return self
 
 
-def _model(value: object) -> object:
-    return {"model": value} if isinstance(value, str) else value
-
-
-AnyModel = Annotated[ModelSettings, BeforeValidator(_model)]
+AnyModel = Annotated[ModelSettings, BeforeValidator(partial(overriding.spelled_out, "models.target"))]
 
 
 class ModelsSettings(Section):
@@ -209,10 +237,6 @@ class EvalSettings(Section):
     test: bool = Field(True, description="evaluate the test split once at the end of a run")
 
 
-def _tasks(value: object) -> object:
-    return {"all": value} if isinstance(value, str) else value
-
-
 class TaskFiles(Section):
     all: str | None = Field(None, description="one file for every split")
     train: str | None = Field(None, description="train split")
@@ -231,14 +255,14 @@ class Settings(Section):
     """Everything ``env.yaml`` can say."""
 
     skill: str = Field("SKILL.md", description="the document that is trained, in this folder")
-    tasks: Annotated[TaskFiles, BeforeValidator(_tasks)] = Field(
+    tasks: Annotated[TaskFiles, BeforeValidator(partial(overriding.spelled_out, "tasks"))] = Field(
         default_factory=lambda: TaskFiles(all="tasks.jsonl"),
         description="task file (.jsonl, .json, .csv, .yaml), or {train, selection, test}; ignored when env.py has tasks()",
     )
     split: SplitSettings = SplitSettings()
     prompt: PromptSettings = PromptSettings()
     answer: AnswerSettings = AnswerSettings()
-    judge: JudgeSettings = JudgeSettings()
+    judge: Annotated[JudgeSettings, BeforeValidator(partial(overriding.spelled_out, "judge"))] = JudgeSettings()
     models: ModelsSettings
     train: TrainSettings = TrainSettings()
     reflect: ReflectSettings = ReflectSettings()
@@ -264,7 +288,7 @@ class Config:
 
     def rows(self) -> Iterator[tuple[str, Any, Origin]]:
         """(dotted key, value, origin) for every leaf, in the order of the models."""
-        for key, value in _leaves(self.settings.model_dump(mode="json")):
+        for key, value in overriding.leaves(self.settings.model_dump(mode="json")):
             yield key, value, self.origins.get(key, "default")
 
 
@@ -274,11 +298,13 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Config:
     Raises ConfigError with file, key and the allowed values.
     """
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = useryaml.parse(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}", hint="skillgit init NAME") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: byte {error.start} is not UTF-8", hint="save the file as UTF-8") from None
+    except useryaml.YamlProblem as problem:
+        raise ConfigError(f"{path}:{problem.line}: {problem}") from None
     return parse({} if data is None else data, overrides, where=str(path))
 
 
@@ -286,86 +312,26 @@ def parse(data: object, overrides: Sequence[str] = (), *, where: str = "env.yaml
     """Validate settings that are already loaded; ``where`` names them in errors."""
     if not isinstance(data, dict):
         raise ConfigError(f"{where} must be a mapping of settings, not {type(data).__name__}")
-    merged = data
-    for text in overrides:
-        merged = _override(merged, text)
+    laid = [overriding.read(text, _is_text) for text in overrides]
+    merged: dict[str, Any] = data
+    for override in laid:
+        merged = overriding.lay(merged, override)
     try:
         settings = Settings.model_validate(merged)
     except ValidationError as error:
-        raise ConfigError(_explain(error, where)) from None
-    origins: dict[str, Origin] = dict.fromkeys(_dotted(data), "env.yaml")
-    origins |= {_canonical(text.partition("=")[0].strip()): "command line" for text in overrides}
-    return Config(settings, {_canonical(key): origin for key, origin in origins.items()})
+        blamed = [o for o in laid if o.touches(setting_errors.place(error))]
+        place = f"-o {blamed[-1].key}" if blamed else where
+        raise ConfigError(setting_errors.describe(error, Settings, place)) from None
+    given = {key for override in laid for key, _ in overriding.leaves(overriding.lay({}, override))}
+    keys = (str(key) for key, _ in overriding.leaves(merged))
+    return Config(settings, {key: "command line" if key in given else "env.yaml" for key in keys})
 
 
-def _canonical(key: str) -> str:
-    shorthand = {
-        "models.target": "models.target.model",
-        "models.optimizer": "models.optimizer.model",
-        "tasks": "tasks.all",
-    }
-    return shorthand.get(key, key)
-
-
-def _override(data: Mapping[str, Any], text: str) -> dict[str, Any]:
-    key, equals, raw = text.partition("=")
-    path = key.strip().split(".")
-    if not equals or not all(path):
-        raise ConfigError(f"-o {text}: expected key.path=value", hint="skillgit config NAME shows the keys")
-    try:
-        value = yaml.safe_load(raw)
-    except yaml.YAMLError:
-        value = raw
-    return _placed(data, path, value)
-
-
-def _placed(data: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
-    head, *rest = path
-    if not rest:
-        return {**data, head: value}
-    inner = data.get(head)
-    if isinstance(inner, str):  # the shorthand of a model or of a task file
-        inner = {"all" if head == "tasks" else "model": inner}
-    return {**data, head: _placed(inner if isinstance(inner, dict) else {}, rest, value)}
-
-
-def _leaves(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in data.items():
-        if isinstance(value, dict) and value and key not in ("options", "extra"):
-            yield from _leaves(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
-
-
-def _dotted(data: Mapping[str, Any]) -> Iterator[str]:
-    return (key for key, _ in _leaves({str(k): v for k, v in data.items()}))
-
-
-def _explain(error: ValidationError, where: str) -> str:
-    first = error.errors()[0]
-    location = [str(part) for part in first["loc"] if not str(part).startswith(("function-", "lax-"))]
-    key = ".".join(location)
-    if first["type"] == "extra_forbidden":
-        known = _known_keys(location[:-1])
-        near = difflib.get_close_matches(location[-1], known, n=1)
-        tail = f"did you mean '{near[0]}'?" if near else f"known here: {', '.join(known)}"
-        return f"{where}: unknown setting '{key}'; {tail}"
-    if first["type"] == "missing":
-        return f"{where}: '{key}' is not set"
-    message = first["msg"].removeprefix("Value error, ")
-    given = first.get("input")
-    shown = f" (got {given!r})" if isinstance(given, (str, int, float, bool)) else ""
-    return f"{where}: {key or 'settings'}: {message}{shown}"
-
-
-def _known_keys(path: Sequence[str]) -> list[str]:
-    model: type[BaseModel] = Settings
-    for part in path:
-        field = model.model_fields.get(part)
-        if field is None or not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
-            return []
-        model = field.annotation
-    return list(model.model_fields)
+def _is_text(path: Sequence[str]) -> bool:
+    """Whether a setting is a text: its value on the command line is taken as it stands."""
+    section = setting_errors.section_at(Settings, path[:-1])
+    field = section.model_fields.get(path[-1]) if section else None
+    return field is not None and field.annotation is str
 
 
 def check_name(name: str) -> str:
