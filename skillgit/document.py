@@ -1,198 +1,217 @@
-"""The skill document: frontmatter, protected regions, and what may not be touched. Pure.
+"""The skill document: frontmatter, body, and the two regions that only an epoch's end writes. Pure.
 
-The markers are HTML comments, the same as the reference system's, so that skills trained there and here can be exchanged.
-They are recognised wherever they stand, in code fences too: a marker that is only meant as an example would be taken for a
-region by every other reader of the file.
+A region stands between two markers, each an HTML comment alone on its line. A marker counts wherever it stands, in a
+code fence too: a region that a stray fence could hide would not be protected, and the reference, with which skills are
+exchanged, knows no fences either.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from skillgit.errors import SkillError
-
-SLOW, APPENDIX = "SLOW_UPDATE", "APPENDIX"
-MARKER = re.compile(r"<!--[ \t]*(?P<region>SLOW_UPDATE|APPENDIX)_(?P<end>START|END)[ \t]*-->")
-MARKER_LINE = re.compile(rf"^[ \t]*{MARKER.pattern}[ \t]*(?:\r\n|\n|\r|\Z)", re.MULTILINE)
-FRONTMATTER = re.compile(
-    r"\A\ufeff?---[ \t]*(?:\r\n|\n|\r)(?P<yaml>.*?)^---[ \t]*(?:\r\n|\n|\r|\Z)", re.DOTALL | re.MULTILINE
+from skillgit.lines import (
+    BOM,
+    BREAK,
+    after_break,
+    line_end,
+    line_number,
+    line_start,
+    newline,
+    place_block,
+    trim_blank_lines,
+    unix,
 )
-NOTE = re.compile(r"^- ")
 
 Span = tuple[int, int]
+
+MARKER = re.compile(r"<!--[ \t]*(SLOW_UPDATE|APPENDIX)_(START|END)[ \t]*-->")
+MARKER_LINE = re.compile(rf"^[ \t]*(?:{MARKER.pattern}[ \t]*)+(?:\r\n|\n|\r|\Z)", re.MULTILINE)
+OPENING = re.compile(r"\ufeff?---[ \t]*(?=[\r\n])")
+CLOSING = re.compile(r"(?:\r\n|\n|\r)---[ \t]*(?=[\r\n]|\Z)")
+MARKER_HINT = "give each region one start marker and, below it, one end marker, each alone on its line"
+FRONTMATTER_HINT = "begin the file with YAML such as 'name: demo' between two lines '---'"
 
 
 @dataclass(frozen=True, slots=True)
 class Regions:
-    """Character offsets [start, end) of the protected parts, markers included; None for one that is not there."""
+    """Where the protected parts stand: character offsets from the start of a part's first line to the end of its last.
 
-    frontmatter: Span | None
-    slow: Span | None
-    appendix: Span | None
+    The line break after that last line is not part of it.
+    """
 
-    def spans(self) -> list[Span]:
-        """The spans that exist, in the order of the document."""
-        return sorted(span for span in (self.frontmatter, self.slow, self.appendix) if span)
+    frontmatter: Span | None = None
+    slow: Span | None = None
+    appendix: Span | None = None
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Those that exist, in their order in the text."""
+        return tuple(sorted(span for span in (self.frontmatter, self.slow, self.appendix) if span))
 
 
 def regions(text: str, where: str = "the skill") -> Regions:
-    """The protected parts of a document.
-
-    Raises SkillError with file and line for markers that are unbalanced, nested, reversed or repeated, and for a
-    frontmatter that is not YAML.
-    """
-    spans: dict[str, Span] = {}
-    opened: re.Match[str] | None = None
-    for marker in MARKER.finditer(text):
-        line = f"{where}:{_line(text, marker.start())}"
-        name = marker["region"]
-        if marker["end"] == "START":
-            if opened:
-                raise SkillError(f"{line}: {name}_START inside the {opened['region']} region; regions do not nest")
-            if name in spans:
-                raise SkillError(f"{line}: a second {name} region; a skill holds each at most once")
-            opened = marker
-        elif opened is None or opened["region"] != name:
-            raise SkillError(f"{line}: {name}_END without its {name}_START", hint="mend the markers by hand")
-        else:
-            spans[name] = (opened.start(), marker.end())
-            opened = None
+    """The protected parts. Raises SkillError, with ``where`` and the line, when markers do not pair up."""
+    frontmatter = _frontmatter_span(text, where)
+    found: dict[str, Span] = {}
+    opened: tuple[str, int] | None = None
+    for match in MARKER.finditer(text):
+        name, edge = match.groups()
+        start, end = line_start(text, match.start()), line_end(text, match.end())
+        problem = ""
+        if frontmatter and start < frontmatter[1]:
+            problem = "stands in the frontmatter"
+        elif text[start:end].strip(" \t") != match[0]:
+            problem = "does not stand alone on its line"
+        elif edge == "START" and opened:
+            problem = f"stands inside the region that starts in line {line_number(text, opened[1])}"
+        elif edge == "START" and name in found:
+            problem = "starts a second such region, and one is allowed"
+        elif edge == "END" and (not opened or opened[0] != name):
+            problem = "has no start marker before it"
+        if problem:
+            raise _broken(text, start, where, f"{match[0]} {problem}", MARKER_HINT)
+        if opened:
+            found[name] = (opened[1], end)
+        opened = None if opened else (name, start)
     if opened:
-        line = f"{where}:{_line(text, opened.start())}"
-        raise SkillError(f"{line}: {opened['region']}_START without its END", hint="mend the markers by hand")
-    return Regions(_frontmatter_span(text, where), spans.get(SLOW), spans.get(APPENDIX))
+        raise _broken(text, opened[1], where, f"the {opened[0]} region that starts here never ends", MARKER_HINT)
+    return Regions(frontmatter, found.get("SLOW_UPDATE"), found.get("APPENDIX"))
 
 
 def check_document(text: str, where: str) -> None:
-    """Raise SkillError, with file and line, if the document cannot be trained as it is."""
+    """Raise SkillError, with ``where`` (the file) and line, for what cannot be trained.
+
+    That is markers that do not pair up, frontmatter that is not a mapping, and a file with nothing in it.
+    """
     regions(text, where)
-    if not body(text).strip() and not frontmatter(text):
+    frontmatter(text, where)
+    if is_blank(text):
         raise SkillError(f"{where} is empty", hint="write at least a heading into it")
 
 
-def _line(text: str, offset: int) -> int:
-    return len(re.findall(r"\r\n|\n|\r", text[:offset])) + 1
+def frontmatter(text: str, where: str = "the skill") -> dict[str, Any]:
+    """The data between the two lines ``---`` with which the file begins; empty without them. Raises SkillError."""
+    import yaml
 
-
-def _frontmatter_span(text: str, where: str) -> Span | None:
-    match = FRONTMATTER.match(text)
-    if not match:
-        return None
+    span = _frontmatter_span(text, where)
+    if not span:
+        return {}
+    inner = text[after_break(text, span[0]) : line_start(text, span[1])]
     try:
-        data = yaml.safe_load(match["yaml"])
-    except yaml.YAMLError as error:
+        data = yaml.safe_load(unix(inner))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
         line = 2 + (mark.line if mark else 0)
-        problem = " ".join(str(getattr(error, "problem", error)).split())
-        raise SkillError(f"{where}:{line}: the frontmatter is not valid YAML: {problem}") from None
-    return match.span() if isinstance(data, dict) else None
+        raise SkillError(f"{where}:{line}: the frontmatter is not YAML: {problem}", hint=FRONTMATTER_HINT) from error
+    if not isinstance(data, dict | None):
+        raise _broken(text, 0, where, f"the frontmatter is a {type(data).__name__}, not a mapping", FRONTMATTER_HINT)
+    return {str(key): value for key, value in (data or {}).items()}
 
 
-def frontmatter(text: str) -> dict[str, Any]:
-    """The fields of the frontmatter, {} without one."""
-    span = _frontmatter_span(text, "the skill")
-    match = FRONTMATTER.match(text)
-    return dict(yaml.safe_load(match["yaml"])) if span and match else {}
+def protected(text: str) -> tuple[str, ...]:
+    """The protected parts as they stand, in their order: what no edit may change. Raises SkillError."""
+    return tuple(text[start:end] for start, end in regions(text).spans)
+
+
+def segments(text: str) -> list[Span]:
+    """The stretches of the body around the regions, in order; blank and empty ones too, at least one."""
+    found = regions(text)
+    start = found.frontmatter[1] if found.frontmatter else 0
+    spans = []
+    for region in found.spans:
+        if region != found.frontmatter:
+            spans.append((start, region[0]))
+            start = region[1]
+    return [*spans, (start, len(text))]
+
+
+def main_segment(text: str) -> Span:
+    """The stretch at whose end text is added: the first with text in it, or the first of all."""
+    spans = segments(text)
+    return next((span for span in spans if not is_blank(text[slice(*span)])), spans[0])
 
 
 def body(text: str) -> str:
-    """The document without frontmatter and regions."""
-    return "".join(text[start:end] for start, end in _body_spans(text))
-
-
-def _body_spans(text: str) -> Iterator[Span]:
-    at = 0
-    for start, end in regions(text).spans():
-        yield at, start
-        at = end
-    yield at, len(text)
+    """The text without byte order mark, frontmatter and regions."""
+    parts = []
+    for start, end in segments(text):
+        rest_of_line = BREAK.match(text, start) if start else None
+        parts.append(text[rest_of_line.end() if rest_of_line else start : end])
+    return "".join(parts).removeprefix(BOM)
 
 
 def with_body(text: str, new_body: str) -> str:
-    """The document with another body before its first region; frontmatter and regions stay byte for byte."""
-    found = regions(text)
-    head = text[: found.frontmatter[1]] if found.frontmatter else ""
-    kept = [text[start:end] for start, end in found.spans() if (start, end) != found.frontmatter]
-    line = newline(text)
-    content = adapt(strip_markers(new_body), line).strip("\r\n")
-    gap = line if head else ""
-    return head + gap + content + line + "".join(line + region + line for region in kept)
+    """The skill with another body; frontmatter and regions stay byte for byte.
 
-
-def guidance(text: str) -> str:
-    """The slow update's guidance, "" if there is none."""
-    return _inner(text, regions(text).slow)
-
-
-def with_guidance(text: str, new: str) -> str:
-    """The document with this guidance in its slow-update region, which is added at the end when missing."""
-    return _with_region(text, regions(text).slow, SLOW, strip_markers(new).strip())
-
-
-def appendix_notes(text: str) -> tuple[str, ...]:
-    """The reminders in the appendix, in order."""
-    notes: list[list[str]] = []
-    for line in _inner(text, regions(text).appendix).splitlines():
-        if NOTE.match(line):
-            notes.append([line[2:]])
-        elif notes:
-            notes[-1].append(line.removeprefix("  "))
-    return tuple("\n".join(lines) for lines in notes)
-
-
-def with_appendix(text: str, notes: tuple[str, ...] | list[str]) -> str:
-    """The document with these reminders in its appendix region, which is added at the end when missing."""
-    lines = "\n".join("- " + strip_markers(note).strip().replace("\n", "\n  ") for note in notes)
-    return _with_region(text, regions(text).appendix, APPENDIX, lines)
-
-
-def _inner(text: str, span: Span | None) -> str:
-    if span is None:
-        return ""
-    return adapt(MARKER.sub("", text[span[0] : span[1]]), "\n").strip()
-
-
-def _with_region(text: str, span: Span | None, name: str, content: str) -> str:
-    line = newline(text)
-    lines = [f"<!-- {name}_START -->", *([adapt(content, line)] if content else []), f"<!-- {name}_END -->"]
-    region = line.join(lines)
-    if span:
-        return text[: span[0]] + region + text[span[1] :]
+    Frontmatter and regions in ``new_body`` (a model that was shown the whole skill gives them back) are dropped. Raises
+    SkillError when nothing is left of it, or when it would be read as frontmatter.
+    """
+    with suppress(SkillError):  # the frontmatter is a thematic break, or markers are out of place
+        check_document(new_body, "the rewrite")
+        new_body = body(new_body)
+    content = trim_blank_lines(clean(new_body))
     if not content:
-        return text
-    gap = "" if not text or text.endswith(line * 2) else line if text.endswith(("\n", "\r")) else line * 2
-    return text + gap + region + line
+        raise SkillError("the new body is empty", hint="a rewrite has to keep at least one line")
+    eol, home, changed = newline(text), main_segment(text), text
+    content = unix(content).replace("\n", eol)
+    for start, end in reversed(segments(text)):
+        if (start, end) == home:
+            changed = changed[:start] + _refilled(text, home, content) + changed[end:]
+        elif not is_blank(text[start:end]):
+            changed = changed[:start] + eol * (1 if end == len(text) else 2) + changed[end:]
+    if protected(changed) != protected(text):
+        raise SkillError("the new body would be read as frontmatter", hint="let it begin otherwise than with '---'")
+    return changed
+
+
+def _refilled(text: str, home: Span, content: str) -> str:
+    """What then stands in ``home``: the blank lines at its edges stay."""
+    start, end = home
+    old = text[start:end]
+    if is_blank(old):
+        at, block = place_block(text, start, end, content)
+        return text[start:at] + block + text[at:end]
+    first = start + len(old) - len(old.removeprefix(BOM).lstrip())
+    last = start + len(old.rstrip())
+    return text[start : line_start(text, first)] + content + text[line_end(text, last) : end]
+
+
+def is_blank(text: str) -> bool:
+    return not text.removeprefix(BOM).strip()
 
 
 def strip_markers(content: str) -> str:
-    """The content without marker text, which only skillgit may write."""
-    while MARKER.search(content):  # taking one out may put another together
+    """New content without marker text; a line that held nothing else goes with it."""
+    while MARKER.search(content):  # what stood around a marker may form another
         content = MARKER.sub("", MARKER_LINE.sub("", content))
     return content
 
 
-def deployable(text: str) -> str:
-    """The document without training markers; guidance and reminders stay as plain text."""
-    return MARKER.sub("", MARKER_LINE.sub("", text))
-
-
-def newline(text: str) -> str:
-    """The document's own line ending: the most frequent one, ``\\n`` in doubt."""
-    crlf = text.count("\r\n")
-    return "\r\n" if crlf * 2 > text.count("\n") else "\n"
-
-
-def adapt(content: str, line: str) -> str:
-    """The content with this line ending."""
-    return content.replace("\r\n", "\n").replace("\r", "\n").replace("\n", line)
+def clean(content: str) -> str:
+    """New content that can be committed: no markers, no NUL, no unpaired surrogates."""
+    return strip_markers(content.replace("\0", "").encode("utf-8", "replace").decode())
 
 
 def digest(text: str) -> str:
-    """Hash of the text, whatever its line endings (16 hex)."""
-    return hashlib.sha256(adapt(text, "\n").encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    """The content address of a document, the same with any line endings: 16 hex digits."""
+    return hashlib.sha256(unix(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _frontmatter_span(text: str, where: str) -> Span | None:
+    opening = OPENING.match(text)
+    if not opening:
+        return None
+    closing = CLOSING.search(text, opening.end())
+    if not closing:
+        raise _broken(text, 0, where, "the frontmatter that starts here never ends", FRONTMATTER_HINT)
+    return 0, closing.end()
+
+
+def _broken(text: str, offset: int, where: str, problem: str, hint: str) -> SkillError:
+    return SkillError(f"{where}:{line_number(text, offset)}: {problem}", hint=hint)

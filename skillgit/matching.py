@@ -1,65 +1,131 @@
-"""Where a target stands in a text: exactly, or ignoring what copying tends to change. Pure."""
+"""Finding the one place that a target names, and the lines around it. Pure."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-FOLDED = str.maketrans({
-    "‘": "'", "’": "'", "‚": "'", "‛": "'", "′": "'",
-    "“": '"', "”": '"', "„": '"', "‟": '"', "″": '"', "«": '"', "»": '"',
-    "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "―": "-", "−": "-",
-})  # fmt: skip
-LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
+from skillgit.document import Span
+from skillgit.lines import after_break, line_end, line_start, visible
+
+MOST_PLACES = 10
+ENDINGS = re.compile(r"(\r\n?)|[^\r]+")
+SPACES = re.compile(r"(\s+)|\S+")
+ASCII = str.maketrans(dict.fromkeys("‘’‚‛′", "'") | dict.fromkeys("“”„‟″", '"') | dict.fromkeys("‐‑‒–—―−", "-"))
+FENCE = re.compile(r"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*(`{3,}(?=[^`]*\Z)|~{3,})")
+
+LEFTOVER = re.compile(r"[ \t>]*(?:#{1,6}[ \t]+|(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    """A place [start, end) in the text."""
+class View:
+    """A text made simpler for comparison, and where in the true text each of its characters begins; the end too."""
 
-    start: int
-    end: int
+    text: str
+    offsets: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a target stands outside the protected parts: at most MOST_PLACES + 1 places, in order.
+
+    ``protected`` is set when there is none outside, but one that touches a protected part.
+    """
+
+    places: tuple[Span, ...] = ()
     fuzzy: bool = False
+    protected: bool = False
 
 
-def find_exact(text: str, target: str) -> list[Match]:
-    """Every place where the target stands, overlapping ones counted."""
-    return [Match(start, start + len(target)) for start in _places(text, target)]
+def find(text: str, target: str, free: Sequence[Span], *, verbatim: bool = False) -> Found:
+    """Look for the target within each span of ``free``: as it is, and then, if it is nowhere, loosely.
+
+    Loosely, runs of white space are equal, and so are typographic and ASCII quotes and dashes. Line endings never
+    count, unless ``verbatim``. Overlapping places all count. Time is linear in the text.
+    """
+    for view, needle in ((as_is if verbatim else any_ending, target), (loose, target.strip())):
+        places = [place for span in free for place in _places(view, text, needle, span)][: MOST_PLACES + 1]
+        if places:
+            return Found(tuple(places), fuzzy=view is loose)
+        if _places(view, text, needle, (0, len(text))):
+            return Found(protected=True)
+    return Found()
 
 
-def find_fuzzy(text: str, target: str) -> list[Match]:
-    """Places that match but for runs of white space, line endings, and typographic quotes and dashes."""
-    wanted = _squeeze(target.strip())[0]
-    if not wanted:
-        return []
-    squeezed, starts, ends = _squeeze(text)
-    return [Match(starts[at], ends[at + len(wanted) - 1], fuzzy=True) for at in _places(squeezed, wanted)]
+def as_is(text: str) -> View:
+    return View(text, range(len(text) + 1))
 
 
-def _places(text: str, target: str) -> list[int]:
-    found, at = [], text.find(target)
-    while at >= 0:
-        found.append(at)
-        at = text.find(target, at + 1)
-    return found
+def any_ending(text: str) -> View:
+    return _view(text, ENDINGS, "\n") if "\r" in text else as_is(text)
 
 
-def _squeeze(text: str) -> tuple[str, list[int], list[int]]:
-    """The folded text, and for each of its characters where it begins and ends in the original."""
-    pieces: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    for match in re.finditer(r"\s+|\S", text):
-        pieces.append(" " if match[0].isspace() else match[0].translate(FOLDED))
-        starts.append(match.start())
-        ends.append(match.end())
-    return "".join(pieces), starts, ends
+def loose(text: str) -> View:
+    return _view(text.translate(ASCII), SPACES, " ")
 
 
-def line_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """The whole lines that [start, end) touches, with their line breaks."""
-    first = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
-    if end > start and text[end - 1] in "\r\n":
-        return first, end
-    last = LINE.match(text, end)
-    return first, last.end() if last else len(text)
+def _view(text: str, pattern: re.Pattern[str], instead: str) -> View:
+    """Each match of the pattern's group as the one character ``instead``; the pattern matches everything."""
+    simple: list[str] = []
+    offsets: list[int] = []
+    for match in pattern.finditer(text):
+        simple.append(instead if match[1] else match[0])
+        offsets.extend([match.start()] if match[1] else range(*match.span()))
+    return View("".join(simple), [*offsets, len(text)])
+
+
+def _places(view: Callable[[str], View], text: str, target: str, span: Span) -> list[Span]:
+    simple, needle = view(text[slice(*span)]), view(target).text
+    at = simple.text.find(needle) if needle else -1
+    places: list[Span] = []
+    while at >= 0 and len(places) <= MOST_PLACES:
+        places.append((span[0] + simple.offsets[at], span[0] + simple.offsets[at + len(needle)]))
+        at = simple.text.find(needle, at + 1)
+    return places
+
+
+def after_line(text: str, place: Span, within: Span) -> int:
+    """Where to insert after the line that holds the end of ``place``; after the code fence, if that line is in one.
+
+    ``within`` is the stretch around the place; a fence that does not end in it is no fence.
+    """
+    at, last = within[0], max(place[0], place[1] - 1)
+    opened = ""
+    while at < within[1]:
+        line, following = text[at : line_end(text, at)], after_break(text, at)
+        if opened:
+            opened = "" if _closes(line, opened) else opened
+        elif fence := FENCE.match(line):
+            opened = fence[1]
+        if following > last and not opened:
+            return following
+        at = following
+    return after_break(text, last)
+
+
+def _closes(line: str, fence: str) -> bool:
+    rest = line.strip(" \t>")
+    return len(rest) >= len(fence) and not rest.strip(fence[0])
+
+
+def deletion(text: str, place: Span) -> Span:
+    """What goes when ``place`` is deleted: the whole of a line or list item that would be left empty.
+
+    The break of a line of which something stays is not part of it: a deletion joins no lines.
+    """
+    start, end = place
+    old = text[start:end]
+    first, last = start + len(old) - len(old.lstrip()), start + len(old.rstrip())
+    head, foot = line_start(text, first), line_end(text, last)
+    if not LEFTOVER.fullmatch(text, head, first) or text[last:foot].strip():
+        return max(start, head), min(end, foot)
+    if start >= head:
+        return head, max(end, after_break(text, foot))
+    return (after_break(text, start), end) if end > foot else (start, foot)
+
+
+def holds_block(text: str, block: str) -> bool:
+    """Whether the lines of ``block`` stand in the text, one after another, but for blank lines and trailing spaces."""
+    needle, hay = ("\n".join(["", *visible(part), ""]) for part in (block, text))
+    return needle in hay

@@ -1,40 +1,40 @@
-"""Edits of the skill document: bounded, anchored, and each with a report. Pure.
+"""Applying edits to the skill document, and how each of them ended. Pure.
 
-A target must match exactly once outside the protected regions; nothing is ever guessed among several places. Bytes outside
-an edit's place stay as they are.
+Everything about the document is offered here: an edit is in ``edit``, what a document is made of in ``document``, what
+stands in its regions in ``guidance``.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 from skillgit.document import (
     Regions,
-    adapt,
-    appendix_notes,
+    Span,
     body,
     check_document,
-    deployable,
     digest,
     frontmatter,
-    guidance,
-    newline,
+    is_blank,
+    main_segment,
+    protected,
     regions,
+    segments,
     strip_markers,
-    with_appendix,
     with_body,
-    with_guidance,
 )
+from skillgit.edit import OPS, Edit, Op, Patch, Pattern, not_text, parse_edit
 from skillgit.errors import SkillError
-from skillgit.matching import Match, find_exact, find_fuzzy, line_span
+from skillgit.guidance import appendix_notes, deployable, guidance, with_appendix, with_guidance
+from skillgit.lines import ends_line, line_number, newline, place_block, trim_blank_lines, unix, visible
+from skillgit.matching import MOST_PLACES, after_line, deletion, find, holds_block
 
 __all__ = [
     "APPLIED",
+    "STATUSES",
     "Applied",
     "Edit",
     "EditReport",
@@ -59,7 +59,6 @@ __all__ = [
     "with_guidance",
 ]
 
-Op = Literal["append", "insert_after", "replace", "delete"]
 Status = Literal[
     "applied",
     "applied_fuzzy",
@@ -72,62 +71,13 @@ Status = Literal[
     "over_budget",
     "invalid",
 ]
-APPLIED: frozenset[str] = frozenset({"applied", "applied_fuzzy", "appended_no_anchor"})
-SYNONYMS = {"add": "append", "insert": "insert_after", "insertafter": "insert_after", "remove": "delete"}
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """One bounded change. ``support`` counts the patches that backed it, ``evidence`` names their tasks.
-
-    ``source`` is failure, success, slow, patch, lapse or rewrite.
-    """
-
-    op: Op
-    content: str = ""
-    target: str = ""
-    title: str = ""
-    reasoning: str = ""
-    source: str = "failure"
-    support: int = 1
-    evidence: tuple[str, ...] = ()
-
-    def digest(self) -> str:
-        """Content address of what the edit does (12 hex)."""
-        text = json.dumps([self.op, self.target, self.content])
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "evidence": list(self.evidence)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Edit:
-        known = {key: data[key] for key in cls.__dataclass_fields__ if key in data}
-        return cls(**{**known, "evidence": tuple(data.get("evidence", ()))})
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """A failure pattern or a success pattern: what, how often, on which tasks."""
-
-    pattern: str
-    count: int
-    task_ids: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Patch:
-    """Edits with their common reasoning."""
-
-    edits: tuple[Edit, ...]
-    reasoning: str = ""
-    source: str = "failure"
-    patterns: tuple[Pattern, ...] = ()
+STATUSES: tuple[Status, ...] = get_args(Status)
+APPLIED: frozenset[Status] = frozenset(("applied", "applied_fuzzy", "appended_no_anchor"))
 
 
 @dataclass(frozen=True, slots=True)
 class EditReport:
-    """How a proposed edit ended; ``detail`` says why it was not applied, or where it matched."""
+    """How one edit ended, and in ``detail`` why it was not applied."""
 
     edit: Edit
     status: Status
@@ -136,35 +86,26 @@ class EditReport:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The document after the edits, one report for each edit, and the document after each one that changed it."""
+    """The text after all edits, a report for each edit in order, and in ``texts`` the text after each change."""
 
     text: str
     reports: tuple[EditReport, ...]
     texts: tuple[str, ...]
 
+    @property
+    def buckets(self) -> dict[Status, int]:
+        """How many edits ended in each status; every status is there, and the sum is that of the edits proposed."""
+        counts = Counter(report.status for report in self.reports)
+        return {status: counts[status] for status in STATUSES}
 
-class _Skip(Exception):
-    def __init__(self, status: Status, detail: str = "") -> None:
+
+class _Refused(Exception):
+    """Why an edit is not applied."""
+
+    def __init__(self, status: Status, detail: str) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
-
-
-def parse_edit(raw: object) -> Edit | str:
-    """The edit in a model's answer, or why it is none. Null means absent; ``op`` is case-folded, synonyms are known."""
-    if not isinstance(raw, Mapping):
-        return f"an edit must be an object, not {type(raw).__name__}"
-    op = str(raw.get("op") or "").strip().casefold().replace("-", "_").replace(" ", "_")
-    op = SYNONYMS.get(op, op)
-    if op not in get_args(Op):
-        return f"unknown op '{raw.get('op')}'; known: {', '.join(get_args(Op))}"
-    texts = {key: raw.get(key) or "" for key in ("content", "target", "title", "reasoning")}
-    wrong = [key for key, value in texts.items() if not isinstance(value, str)]
-    if wrong:
-        return f"{wrong[0]} must be text, not {type(texts[wrong[0]]).__name__}"
-    evidence = raw.get("task_ids") or raw.get("evidence") or ()
-    ids = tuple(str(item) for item in evidence) if isinstance(evidence, (list, tuple)) else ()
-    return Edit(op, evidence=ids, **texts)  # type: ignore[arg-type]
 
 
 def apply_edits(
@@ -174,162 +115,119 @@ def apply_edits(
     missing_anchor: Literal["append", "skip"] = "skip",
     budget: int | None = None,
 ) -> Applied:
-    """Apply edits one after another; at most ``budget`` may change the text.
+    """Apply the edits one after another, at most ``budget`` of them, each at its one place or not at all.
 
-    Every edit gets exactly one report. An edit that cannot be applied leaves the text as it is, and the next one is
-    still tried.
+    An edit that is refused leaves the text as it was, and the next is tried. ``missing_anchor`` says what becomes of an
+    ``insert_after`` whose target is nowhere. Raises SkillError when the text itself has broken markers or frontmatter.
     """
+    kept, seen = protected(text), set[str]()
     reports: list[EditReport] = []
     texts: list[str] = []
-    seen: set[str] = set()
     for edit in edits:
         try:
-            if budget is not None and len(texts) >= budget:
-                raise _Skip("over_budget", f"the budget of this step is {budget}")
             if edit.digest() in seen:
-                raise _Skip("duplicate", "the same edit stands earlier in the list")
-            changed, status, detail = _apply(text, edit, missing_anchor)
-            _validate(text, changed)
-        except _Skip as skip:
-            reports.append(EditReport(edit, skip.status, skip.detail))
+                raise _Refused("duplicate", "an earlier edit of the list is the same")
+            status, changed = _change(text, edit, missing_anchor)
+            _check(text, changed, kept, edit)
+            if budget is not None and len(texts) >= budget:
+                raise _Refused("over_budget", f"the budget of {budget} is spent")
+        except _Refused as refused:
+            reports.append(EditReport(edit, refused.status, refused.detail))
         else:
+            reports.append(EditReport(edit, status))
+            texts.append(changed)
             text = changed
-            texts.append(text)
-            reports.append(EditReport(edit, status, detail))
         seen.add(edit.digest())
-    assert len(reports) == len(edits)
-    return Applied(text, tuple(reports), tuple(texts))
+    applied = Applied(text, tuple(reports), tuple(texts))
+    done = sum(applied.buckets[status] for status in APPLIED)
+    assert sum(applied.buckets.values()) == len(edits) and done == len(texts), "an edit ended in no bucket, or in two"
+    return applied
 
 
-def _apply(text: str, edit: Edit, missing_anchor: str) -> tuple[str, Status, str]:
-    line = newline(text)
-    content = adapt(strip_markers(edit.content), line)
-    if edit.op != "delete" and not content.strip():
-        raise _Skip("no_op" if edit.op != "replace" else "invalid", f"{edit.op} without content changes nothing")
-    if edit.op in ("append", "insert_after") and _stands(text, content):
-        raise _Skip("duplicate", "this text stands in the skill already")
+def _change(text: str, edit: Edit, missing_anchor: str) -> tuple[Status, str]:
+    """The changed text. ``_Refused`` says why there is none."""
+    content = _content(text, edit)
     if edit.op == "append":
-        return _append(text, content, line), "applied", ""
-    if not edit.target.strip():
-        raise _Skip("invalid", f"{edit.op} needs a target")
+        return "applied", _appended(text, content)
+    free = segments(text)
+    found = find(text, edit.target, free, verbatim=edit.verbatim)
+    if found.protected:
+        raise _Refused("protected", "the target stands in a protected region")
+    if len(found.places) > 1:
+        raise _Refused("ambiguous", _listed(text, found.places))
+    if not found.places:
+        if edit.op == "insert_after" and missing_anchor == "append":
+            return "appended_no_anchor", _appended(text, content)
+        raise _Refused("no_target", "the target is not in the body")
+    (place,) = found.places
+    if edit.op == "insert_after":
+        within = next(span for span in free if span[0] <= place[0] and place[1] <= span[1])
+        at = after_line(text, place, within)
+        place, content = (at, at), _as_lines(text, at, content)
+    elif edit.op == "delete":
+        place = deletion(text, place)
+    elif found.fuzzy:
+        content = _without_edges(content, edit.target)
+    return "applied_fuzzy" if found.fuzzy else "applied", text[: place[0]] + content + text[place[1] :]
+
+
+def _content(text: str, edit: Edit) -> str:
+    """What the edit brings in, without markers and with the line endings of the file."""
+    if edit.op not in OPS:
+        raise _Refused("invalid", f"op {edit.op!r} is unknown; it is one of {', '.join(OPS)}")
+    if edit.op != "append" and not edit.target.strip():
+        raise _Refused("invalid", f"{edit.op} needs a target")
+    if edit.op == "delete":
+        return ""
+    if problem := not_text(edit.content):
+        raise _Refused("invalid", f"content {problem}")
+    content = strip_markers(edit.content)
+    if edit.op == "replace":
+        if not content.strip():
+            raise _Refused("invalid", "replace needs content; delete takes text away")
+    elif not content.strip():
+        raise _Refused("no_op", "there is no text in the content")
+    elif any(holds_block(text[start:end], content) for start, end in segments(text)):
+        raise _Refused("duplicate", "the body says this already")
+    return content if edit.verbatim else unix(content).replace("\n", newline(text))
+
+
+def _appended(text: str, content: str) -> str:
+    at, block = place_block(text, *main_segment(text), trim_blank_lines(content))
+    return text[:at] + block + text[at:]
+
+
+def _as_lines(text: str, at: int, content: str) -> str:
+    """The content as lines of their own when inserted at ``at``, which is where a line begins or the text ends."""
+    if at == len(text) and not ends_line(text):
+        return newline(text) + content
+    return content if ends_line(content) else content + newline(text)
+
+
+def _without_edges(content: str, target: str) -> str:
+    """A fuzzy place leaves out the white space around the target, so what of it is around the content goes too."""
+    lead, trail = target[: len(target) - len(target.lstrip())], target[len(target.rstrip()) :]
+    eol = newline(content)
+    return content.removeprefix(unix(lead).replace("\n", eol)).removesuffix(unix(trail).replace("\n", eol))
+
+
+def _check(text: str, changed: str, kept: tuple[str, ...], edit: Edit) -> None:
+    """What holds for every text that an edit leaves."""
+    if changed == text:
+        raise _Refused("no_op", "it changes nothing")
+    if not edit.verbatim and visible(changed) == visible(text):
+        raise _Refused("no_op", "it changes only blank lines or trailing spaces")
     try:
-        match = _locate(text, adapt(edit.target, line))
-    except _Skip as skip:
-        if edit.op == "insert_after" and skip.status == "no_target" and missing_anchor == "append":
-            return _append(text, content, line), "appended_no_anchor", skip.detail
-        raise
-    status: Status = "applied_fuzzy" if match.fuzzy else "applied"
-    return _OPS[edit.op](text, content, match, line), status, ""
+        now = protected(changed)
+    except SkillError as error:
+        raise _Refused("invalid", f"it would break the document: {error.message}") from error
+    if now != kept:
+        raise _Refused("invalid", "it would change a protected region")
+    if is_blank(body(changed)):
+        raise _Refused("invalid", "it would leave an empty body")
 
 
-def _locate(text: str, target: str) -> Match:
-    spans = regions(text).spans()
-    for find in (find_exact, find_fuzzy):
-        matches = find(text, target)
-        free = [m for m in matches if not any(m.start < end and start < m.end for start, end in spans)]
-        if len(free) == 1:
-            return free[0]
-        if free:
-            places = ", ".join(str(text.count("\n", 0, m.start) + 1) for m in free[:5])
-            raise _Skip("ambiguous", f"the target stands {len(free)} times, on lines {places}")
-        if matches:
-            raise _Skip("protected", "the target lies in the frontmatter or a protected region")
-    raise _Skip("no_target", "the target does not stand in the skill")
-
-
-def _append(text: str, content: str, line: str) -> str:
-    found = regions(text)
-    first = min((span[0] for span in (found.slow, found.appendix) if span), default=len(text))
-    floor = found.frontmatter[1] if found.frontmatter and found.frontmatter[1] <= first else 0
-    place = floor + len(text[floor:first].rstrip("\r\n \t"))
-    end = re.compile(r"[ \t]*(?:\r\n|\n|\r|\Z)").match(text, place)
-    place = end.end() if end and text[floor:first].strip() else floor
-    before, after = text[:place], text[place:]
-    gap = "" if not before or before.endswith(("\n", "\r")) else line
-    if before.strip() and not (_is_item(before.rstrip().splitlines()[-1]) and _is_item(content)):
-        gap += line
-    tail = "" if content.endswith(line) else line
-    if after and not after.startswith(("\n", "\r")):
-        tail += line
-    return before + gap + content + tail + after
-
-
-def _insert_after(text: str, content: str, match: Match, line: str) -> str:
-    place = _line_end(text, _after_fence(text, match.end))
-    if any(start < place < end for start, end in regions(text).spans()):
-        raise _Skip("protected", "the place after the target lies in a protected region")
-    before = text[:place]
-    gap = "" if before.endswith(("\n", "\r")) else line
-    return before + gap + content + ("" if content.endswith(line) else line) + text[place:]
-
-
-def _replace(text: str, content: str, match: Match, line: str) -> str:
-    old = text[match.start : match.end]
-    if old.endswith(("\n", "\r")) and not content.endswith(line):
-        content += line
-    return text[: match.start] + content + text[match.end :]
-
-
-def _delete(text: str, content: str, match: Match, line: str) -> str:
-    start, end = line_span(text, match.start, match.end)
-    left = text[start : match.start] + text[match.end : end]
-    if re.fullmatch(r"[ \t]*(?:(?:[-*+]|\d+[.)])(?:[ \t]+\[[ xX]\])?[ \t]*)?(?:\r\n|\n|\r)?", left):
-        return text[:start] + text[end:]
-    return text[: match.start] + text[match.end :]
-
-
-_OPS = {"insert_after": _insert_after, "replace": _replace, "delete": _delete}
-
-
-def _line_end(text: str, place: int) -> int:
-    """Just behind the line break of the line that ``place`` is the end of, or lies in."""
-    if place and text[place - 1] in "\n\r":
-        return place
-    found = re.compile(r"\r\n|\n|\r").search(text, place)
-    return found.end() if found else len(text)
-
-
-FENCE = re.compile(r"[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)")
-
-
-def _after_fence(text: str, place: int) -> int:
-    """The place itself, or the end of the closing fence when it lies in a code fence."""
-    opened, at = "", 0
-    for row in text.splitlines(keepends=True):
-        match = FENCE.match(row)
-        if match and not opened:
-            opened = match["fence"]
-        elif match and match["fence"].startswith(opened) and not match["info"].strip():
-            opened = ""
-            if at + len(row) >= place:
-                return max(place, at + len(row))
-        at += len(row)
-        if at >= place and not opened:
-            return place
-    return place
-
-
-def _is_item(line: str) -> bool:
-    return bool(re.match(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]", line))
-
-
-def _stands(text: str, content: str) -> bool:
-    """Whether the content stands in the body as whole lines."""
-    wanted = [row.strip() for row in content.split("\n") if row.strip()]
-    have = "\n".join(row.strip() for row in adapt(body(text), "\n").split("\n") if row.strip())
-    return f"\n{chr(10).join(wanted)}\n" in f"\n{have}\n"
-
-
-def _validate(before: str, after: str) -> None:
-    if after == before:
-        raise _Skip("no_op", "the text stays as it is")
-    try:
-        after.encode("utf-8")
-        old, new = regions(before), regions(after)
-        kept = [before[a:b] for a, b in old.spans()] == [after[a:b] for a, b in new.spans()]
-    except (SkillError, UnicodeEncodeError) as error:
-        raise _Skip("invalid", f"the skill would not be valid: {error}") from None
-    if not kept:
-        raise _Skip("protected", "a protected region would change")
-    if not body(after).strip() or "\0" in after:
-        raise _Skip("invalid", "the skill would be empty" if "\0" not in after else "content holds a NUL character")
+def _listed(text: str, places: Sequence[Span]) -> str:
+    lines = ", ".join(str(line_number(text, start)) for start, _ in places[:MOST_PLACES])
+    count = f"more than {MOST_PLACES}" if len(places) > MOST_PLACES else str(len(places))
+    return f"the target stands at {count} places: lines {lines}"
