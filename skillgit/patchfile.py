@@ -1,0 +1,250 @@
+"""A person's patch to the skill: unified diffs as git writes and reads them, and the edits they mean. Pure.
+
+Lines are git's here: they end with LF, and a CR before it is part of the line.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff as difflib_diff
+from io import StringIO
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from skillgit.document import MARKER, Span, regions, segments
+from skillgit.errors import SkillError
+from skillgit.skill import Edit, apply_edits
+
+if TYPE_CHECKING:
+    from unidiff.patch import Hunk as RawHunk
+    from unidiff.patch import PatchedFile
+
+NO_NEWLINE = "\\ No newline at end of file\n"
+DEV_NULL = "/dev/null"
+HINT = "make it with 'git diff' between the skill as it is now and as it should be"
+ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
+OTHER_CHANGE = re.compile(r"^(old|new) mode ", re.MULTILINE)
+ESCAPED = re.compile(rb"\\([0-7]{3}|.)")
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """A hunk and the lines of the current text that it replaces: ``old`` at index ``at``."""
+
+    number: int
+    at: int
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+    @property
+    def core(self) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
+        """Where the first changed line is, and what is removed and added there: the hunk without its outer context."""
+        shortest = min(len(self.old), len(self.new))
+        head = next((i for i in range(shortest) if self.old[i] != self.new[i]), shortest)
+        tail = next((i for i in range(shortest - head) if self.old[-1 - i] != self.new[-1 - i]), shortest - head)
+        return self.at + head, self.old[head : len(self.old) - tail], self.new[head : len(self.new) - tail]
+
+
+def unified_diff(old: str, new: str, path: str) -> str:
+    """The patch from old to new that ``git apply`` takes; empty when they are equal."""
+    if old == new:
+        return ""
+    before, after = quoted(f"a/{path}"), quoted(f"b/{path}")
+    # git ends a file name with a tab when it holds a space
+    from_file, to_file = (name + "\t" * (" " in name) for name in (before, after))
+    hunks = list(difflib_diff(_lines(old), _lines(new)))[2:]
+    body = (line if line.endswith("\n") else f"{line}\n{NO_NEWLINE}" for line in hunks)
+    return f"diff --git {before} {after}\n--- {from_file}\n+++ {to_file}\n" + "".join(body)
+
+
+def edits_from_diff(diff: str, current: str, path: str) -> tuple[Edit, ...]:
+    """One edit for each hunk, so that ``apply_edits(current, edits).text`` is what ``git apply`` makes of current.
+
+    Each target is the changed lines, with as much context as makes it unique. A hunk that no edit may do (it touches a
+    protected region, or leaves nothing) becomes an edit that ``apply_edits`` refuses with the reason. Raises SkillError,
+    naming file and hunk, when the patch is empty, binary, about another file, or does not fit.
+    """
+    edits: list[Edit] = []
+    text, moved = current, 0
+    for hunk in _hunks(diff, current, path):
+        at, removed, added = hunk.core
+        start, stop = at + moved, at + moved + len(removed)
+        lines = _lines(text)
+        wanted = "".join((*lines[:start], *added, *lines[stop:]))
+        edit = next((edit for edit in _candidates(text, start, stop, added) if _does(edit, text, wanted)), None)
+        if edit:
+            text, moved = wanted, moved + len(added) - len(removed)
+        edits.append(edit or _refusable(hunk, lines[start - 1 : start]))
+    return tuple(edits)
+
+
+def touches_protected(diff: str, current: str) -> list[int]:
+    """The numbers, from 1, of the hunks that change a line of a protected region, or bring in a marker."""
+    spans = regions(current).spans
+    starts = [0, *accumulate(map(len, _lines(current)))]
+    found = []
+    for hunk in _hunks(diff, current, ""):
+        at, removed, added = hunk.core
+        start, end = starts[at], starts[at + len(removed)]
+        inside = any(start < stop and end > begin for begin, stop in spans)
+        if inside or MARKER.search("".join(added)):
+            found.append(hunk.number)
+    return found
+
+
+def quoted(name: str) -> str:
+    """A file name as git writes it in a patch: in quotes, with escapes, when it is not plain ASCII."""
+    data = name.encode("utf-8", "surrogateescape")
+    plain = "".join(
+        "\\" + ESCAPES[byte] if byte in ESCAPES else chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}" for byte in data
+    )
+    return name if plain == name else f'"{plain}"'
+
+
+def unquoted(name: str) -> str:
+    """The file name that ``quoted`` wrote, without the ``a/`` or ``b/`` before it."""
+    if len(name) > 1 and name[0] == name[-1] == '"':
+        values = {letter.encode(): bytes([code]) for code, letter in ESCAPES.items()}
+        data = ESCAPED.sub(
+            lambda match: values[match[1]] if len(match[1]) == 1 else bytes([int(match[1], 8) & 255]),
+            name[1:-1].encode("utf-8", "surrogateescape"),
+        )
+        name = data.decode("utf-8", "surrogateescape")
+    return re.sub(r"^[abciow]/", "", name)
+
+
+def _hunks(diff: str, current: str, path: str) -> Iterator[Hunk]:
+    """The hunks that change something, in order, each where it fits."""
+    file = _only_file(diff, path)
+    lines, floor, moved = _lines(current), 0, 0
+    for number, raw in enumerate(file, start=1):
+        old, new = _sides(raw)
+        stated = raw.source_start - (1 if old else 0) + moved
+        places = _places(lines, old, floor)
+        at = stated if stated in places else places[0] if len(places) == 1 else -1
+        if at < 0:
+            problem = f"fits {len(places)} places" if places else _mismatch(lines, old, max(stated, 0))
+            raise _refusal(f"hunk {number} of {len(file)} for {_name(file)} does not fit: {problem}")
+        moved, floor = moved + at - stated, at + len(old)
+        if old != new:
+            yield Hunk(number, at, old, new)
+
+
+def _only_file(diff: str, path: str) -> PatchedFile:
+    """The one file of the patch, which has hunks; an empty ``path`` takes any file."""
+    from unidiff.errors import UnidiffParseError
+    from unidiff.patch import PatchSet
+
+    try:
+        files = PatchSet(StringIO(diff if diff.endswith("\n") else f"{diff}\n", newline="\n"))
+    except UnidiffParseError as error:
+        raise _refusal(f"the patch is not a unified diff: {' '.join(str(error).split())}") from error
+    if not files:
+        raise _refusal("the patch is empty")
+    for file in files:
+        header = "".join(file.patch_info or ())
+        if path and not _is_about(file, path):
+            raise _refusal(f"the patch touches {_name(file)}; it may only touch {path}")
+        if file.is_binary_file:
+            raise _refusal(f"the patch of {_name(file)} is binary")
+        if DEV_NULL in (file.source_file, file.target_file):
+            raise _refusal(f"the patch makes or removes {_name(file)}; it may only change it")
+        if (header and unquoted(file.source_file) != unquoted(file.target_file)) or OTHER_CHANGE.search(header):
+            raise _refusal(f"the patch changes the name or mode of {_name(file)}; it may only change its text")
+    if len(files) > 1 or not files[0]:
+        raise _refusal(f"the patch has {len(files)} parts for {_name(files[0])}, not one with hunks")
+    return files[0]
+
+
+def _is_about(file: PatchedFile, path: str) -> bool:
+    if not file.patch_info:  # not git's: 'diff -u OLD SKILL.md' in any folder
+        return unquoted(file.target_file).rpartition("/")[2] == path.rpartition("/")[2]
+    names = {file.source_file, file.target_file} - {DEV_NULL}
+    return all(path in (name, unquoted(name)) for name in names)
+
+
+def _name(file: PatchedFile) -> str:
+    return unquoted(file.source_file if file.target_file == DEV_NULL else file.target_file)
+
+
+def _sides(raw: RawHunk) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The lines before and after, with their line breaks; the last may have none."""
+    old: list[str] = []
+    new: list[str] = []
+    touched: list[list[str]] = []
+    for line in raw:
+        if line.line_type == "\\":
+            for side in touched:
+                side[-1] = side[-1].removesuffix("\n")
+        touched = [side for side, kinds in ((old, " -"), (new, " +")) if line.line_type and line.line_type in kinds]
+        for side in touched:
+            side.append(line.value)
+    return tuple(old), tuple(new)
+
+
+def _places(lines: Sequence[str], old: Sequence[str], floor: int) -> list[int]:
+    """Where the lines ``old`` stand, from ``floor`` on."""
+    return [at for at in range(floor, len(lines) - len(old) + 1) if tuple(lines[at : at + len(old)]) == old]
+
+
+def _mismatch(lines: Sequence[str], old: Sequence[str], stated: int) -> str:
+    for at, expected in enumerate(old, start=stated):
+        found = lines[at] if at < len(lines) else None
+        if found != expected:
+            return f"line {at + 1} is {_shown(found)}, the patch expects {_shown(expected)}"
+    return "its lines overlap with the hunk before it"
+
+
+def _shown(line: str | None) -> str:
+    return "missing" if line is None else repr(line if len(line) < 60 else line[:56] + "...")
+
+
+def _candidates(text: str, start: int, stop: int, added: Sequence[str]) -> Iterator[Edit]:
+    """Edits that put ``added`` in the place of the lines from start to stop, the plainest first."""
+    lines, free = _lines(text), segments(text)
+    first, last = _free_lines(lines, free, start, stop)
+    new = "".join(added)
+    for context in range(max(start - first, last - stop) + 1):
+        head, tail = max(first, start - context), min(last, stop + context)
+        before, old, after = ("".join(lines[slice(*ends)]) for ends in ((head, start), (start, stop), (stop, tail)))
+        if not old and _is_unique(text, free, before):
+            yield Edit("insert_after", new, before, source="patch")
+        if not new and _is_unique(text, free, old):
+            yield Edit("delete", target=old, source="patch")
+        if _is_unique(text, free, before + old + after):
+            yield Edit("replace", before + new + after, before + old + after, source="patch")
+
+
+def _free_lines(lines: Sequence[str], free: Sequence[Span], start: int, stop: int) -> Span:
+    """From where to where lines stand in the same stretch of the body as those from start to stop."""
+    offsets = [0, *accumulate(map(len, lines))]
+    for begin, end in free:
+        if begin <= offsets[start] and offsets[stop] <= end:
+            return bisect_left(offsets, begin), bisect_right(offsets, end) - 1
+    return start, stop
+
+
+def _is_unique(text: str, free: Sequence[Span], target: str) -> bool:
+    return bool(target) and sum(text.count(target, *span) for span in free) == 1
+
+
+def _does(edit: Edit, text: str, wanted: str) -> bool:
+    return apply_edits(text, (edit,)).text == wanted
+
+
+def _refusable(hunk: Hunk, before: Sequence[str]) -> Edit:
+    """The whole hunk as one edit, for ``apply_edits`` to say why not."""
+    if hunk.old:
+        return Edit("replace", "".join(hunk.new), "".join(hunk.old), source="patch")
+    return Edit("insert_after", "".join(hunk.new), "".join(before[:1]), source="patch")
+
+
+def _lines(text: str) -> list[str]:
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _refusal(problem: str) -> SkillError:
+    return SkillError(problem, hint=HINT)
