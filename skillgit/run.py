@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from skillgit.config import Settings
+from skillgit.errors import NotMeasured
 from skillgit.gate import EarlyStop, Item, Scores, Verdict, decide, interval, order
 from skillgit.models.ping import ping
 from skillgit.plan import total_steps
@@ -77,6 +78,14 @@ class Run:
     def total_steps(self) -> int:
         return total_steps(self.settings, len(self.splits.train))
 
+    @property
+    def total_looks(self) -> int:
+        """How often the gate may look at the selection split in a whole run: each step, and each slow update."""
+        slow = self.settings.slow_update
+        gated = slow.enabled and slow.acceptance == "gated"
+        epochs = -(-self.total_steps // self._steps_per_epoch())
+        return self.total_steps + (epochs - (not slow.first_epoch) if gated else 0)
+
     def epochs_after(self, state: State) -> Iterator[int]:
         """Epochs that are not finished yet, 1-based."""
         per_epoch = self._steps_per_epoch()
@@ -121,23 +130,30 @@ class Run:
         """The content with the id of its blob, which is written."""
         return Text(self.repo.write_blob(content.encode("utf-8")), content)
 
-    async def measure(self, text: Text, against: Scores | None = None) -> Evaluation:
-        """Score a text on the selection split; with ``against``, stop once it cannot win any more.
+    async def measure(self, text: Text, stop: EarlyStop | None = None, order: Sequence[str] = ()) -> Evaluation:
+        """Score a text on the selection split; with ``stop``, end once the decision is certain.
 
         Raises NotMeasured below ``gate.min_coverage``.
         """
         gate, tasks = self.settings.gate, self.splits.selection
-        stop = EarlyStop(gate, against, len(tasks)) if against is not None and gate.early_stop else None
-        ranked = order(against) if against is not None else ()
-        evaluation = await self.rollouts.evaluate(text, tasks, order=ranked, stop=stop)
+        evaluation = await self.rollouts.evaluate(text, tasks, samples=gate.repeats, order=order, stop=stop)
         demand_coverage(evaluation.errors, evaluation.evaluated, gate.min_coverage)
         return evaluation
 
     async def judge(self, content: str, state: State) -> Judged:
-        """Evaluate a candidate against the current skill and let the gate decide."""
-        text, current = self.text(content), state.current.scores
-        evaluation = await self.measure(text, current)
-        verdict = decide(self.settings.gate, current, evaluation.scores, state.best.scores)
+        """Evaluate a candidate against the current skill and let the gate decide.
+
+        Raises NotMeasured when there is too little to decide by.
+        """
+        text, current, gate = self.text(content), state.current.scores, self.settings.gate
+        look, spent = state.looks + 1, state.spent
+        looks = max(self.total_looks, look)
+        total = len(self.splits.selection)
+        stop = EarlyStop(gate, current, total, look=look, looks=looks, spent=spent) if gate.early_stop else None
+        evaluation = await self.measure(text, stop, order(current, gate.policy))
+        verdict = decide(gate, current, evaluation.scores, state.best.scores, look=look, looks=looks, spent=spent)
+        if verdict.action == "undecided":
+            raise NotMeasured(f"the gate could not decide: {verdict.reason}", hint="run the same command again")
         return {"candidate": text, "evaluation": evaluation, "verdict": verdict}
 
     async def score(self, content: str) -> Judged:

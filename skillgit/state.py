@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from skillgit import looks
 from skillgit.gate import Item, Scores
 from skillgit.record import buffer_entry
 from skillgit.rollout import Text
@@ -90,8 +91,9 @@ class Entry:
 class State:
     """What the next step starts from.
 
-    ``step`` counts finished steps of the run, ``epoch`` finished epochs. ``previous`` is the skill at the end of the previous
-    epoch, ``buffer`` what this epoch's steps tried so far, ``rejected`` the edits that failed on the current text.
+    ``step`` and ``epoch`` count what is finished. ``previous`` is the skill at the end of the previous epoch, ``buffer``
+    what this epoch's steps tried so far. ``looks`` counts the gate's verdicts in this run, ``spent`` is what they used
+    up of its alpha.
     """
 
     run: int
@@ -104,6 +106,8 @@ class State:
     meta: str = ""
     buffer: tuple[Mapping[str, Any], ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
+    looks: int = 0
+    spent: float = 0.0
     test: Mapping[str, Any] = field(default_factory=dict)
     finished: bool = False
 
@@ -116,9 +120,10 @@ def advance(state: State | None, entry: Entry) -> State:
     assert state is not None, "a run begins with its baseline"
     if record["kind"] == "final":
         return replace(state, best=_best(state, state.current, record), test=record["test"], finished=True)
+    state = _looked(_moved(state, entry), record)
     if record["kind"] == "patch":
-        return _moved(state, entry)
-    state = replace(_moved(state, entry), counts=_counted(state.counts, record["action"]))
+        return state
+    state = replace(state, counts=_counted(state.counts, record["action"]))
     if record["kind"] == "epoch":
         return replace(state, epoch=record["epoch"], previous=state.current, meta=entry.meta, buffer=())
     return replace(state, step=record["step"], buffer=(*state.buffer, buffer_entry(record, entry.patch)))
@@ -142,6 +147,13 @@ def _moved(state: State, entry: Entry) -> State:
         return state
     version = _version(entry, record["step"])
     return replace(state, current=version, best=_best(state, version, record))
+
+
+def _looked(state: State, record: Mapping[str, Any]) -> State:
+    verdict = record.get("verdict")
+    if verdict is None:
+        return state
+    return replace(state, looks=state.looks + 1, spent=state.spent + looks.spent([verdict]))
 
 
 def _version(entry: Entry, step: int) -> Version:
