@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from skillgit import useryaml
 from skillgit.errors import TaskError
 from skillgit.splits import SPLITS, Task
 
-READERS = ".jsonl, .json, .csv, .yaml, .yml"
+KINDS = ".jsonl, .json, .csv, .yaml, .yml"
+OTHER_NAMES = {"val": "selection", "validation": "selection", "valid": "selection", "dev": "selection"}
 Row = tuple[str, Any]
 """Where a record stands (``tasks.jsonl:3``), and the record."""
 
@@ -41,32 +43,40 @@ def _rows(path: Path, text: str) -> Iterator[Row]:
         return _csv(path, text)
     if kind in (".yaml", ".yml"):
         return _listed(path, _yaml(path, text))
-    raise TaskError(f"{path}: task files end in {READERS}, not '{kind}'")
+    raise TaskError(f"{path}: task files end in {KINDS}, not '{kind}'")
 
 
 def _jsonl(path: Path, text: str) -> Iterator[Row]:
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):  # splitlines() would part a text at U+2028
         if line.strip():
             yield f"{path.name}:{number}", _json(path, line, number)
 
 
 def _json(path: Path, text: str, line: int = 0) -> Any:
     try:
-        return json.loads(text)
-    except ValueError as error:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_refused)
+    except (ValueError, RecursionError) as error:
         place = line or getattr(error, "lineno", 1)
         raise TaskError(f"{path.name}:{place}: not valid JSON: {getattr(error, 'msg', error)}") from None
 
 
-def _yaml(path: Path, text: str) -> Any:
-    import yaml
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key '{next(n for n in names if names.count(n) > 1)}' stands twice")
+    return found
 
+
+def _refused(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number that can be compared")
+
+
+def _yaml(path: Path, text: str) -> Any:
     try:
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = mark.line + 1 if mark else 1
-        raise TaskError(f"{path.name}:{place}: not valid YAML: {getattr(error, 'problem', error)}") from None
+        return useryaml.parse(text)
+    except useryaml.YamlProblem as problem:
+        raise TaskError(f"{path.name}:{problem.line}: {problem}") from None
 
 
 def _listed(path: Path, data: Any) -> Iterator[Row]:
@@ -81,40 +91,84 @@ def _listed(path: Path, data: Any) -> Iterator[Row]:
 
 
 def _csv(path: Path, text: str) -> Iterator[Row]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    """Cells are text; an empty cell is a field that the task does not have."""
+    csv.field_size_limit(2**31 - 1)  # a task may bring a whole document along
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    start = 1
     try:
-        for record in reader:
-            where = f"{path.name}:{reader.line_num}"
-            if None in record or None in record.values():
-                raise TaskError(
-                    f"{where}: the row does not have {len(reader.fieldnames or ())} columns like the header"
-                )
-            yield where, record
+        header = next(reader, [])
+        _demand_header(path, header)
+        start = reader.line_num + 1
+        for cells in reader:
+            if cells:
+                if len(cells) != len(header):
+                    raise TaskError(f"{path.name}:{start}: {len(cells)} cells, but the header names {len(header)}")
+                yield f"{path.name}:{start}", {name: cell for name, cell in zip(header, cells, strict=True) if cell}
+            start = reader.line_num + 1
     except csv.Error as error:
-        raise TaskError(f"{path.name}:{reader.line_num}: not valid CSV: {error}") from None
+        raise TaskError(f"{path.name}:{start}: not valid CSV: {error}") from None
+
+
+def _demand_header(path: Path, header: list[str]) -> None:
+    missing = [name for name in ("id", "input") if name not in header]
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if missing or twice:
+        problem = f"no column '{missing[0]}'" if missing else f"the column '{twice[0]}' twice"
+        raise TaskError(f"{path.name}:1: the header has {problem}; it has: {', '.join(header)}")
 
 
 def make_task(record: Any, where: str, split: str = "") -> Task:
-    """The task of a record with ``id``, ``input`` and, where the judge needs one, ``answer``."""
+    """The task of a record with ``id``, ``input`` and, where the judge needs one, ``answer``.
+
+    Raises TaskError that begins with ``where``.
+    """
     if not isinstance(record, Mapping):
         raise TaskError(f"{where}: a task must be an object with id and input, not {type(record).__name__}")
-    fields = dict(record)
-    task_id, asked = fields.pop("id", None), fields.pop("input", None)
-    if not isinstance(task_id, (str, int)) or isinstance(task_id, bool) or not str(task_id).strip():
-        raise TaskError(f"{where}: 'id' must be a name or a number that is not empty, not {task_id!r}")
-    if any(char.isspace() for char in str(task_id)):
-        raise TaskError(f"{where}: the id {str(task_id)!r} holds white space; ids are single words")
-    if not isinstance(asked, (str, int, float)) or not str(asked).strip():
+    fields = {str(name): value for name, value in record.items()}
+    task_id = _word(fields.pop("id", None), "id", where)
+    if not task_id or any(char.isspace() for char in task_id):
+        raise TaskError(f"{where}: 'id' must be a single word that is not empty, not {task_id!r}")
+    asked = _word(fields.pop("input", None), "input", where)
+    if not asked.strip():
         raise TaskError(f"{where}: 'input' must be text that is not empty, not {asked!r}")
-    named = fields.pop("split", None) or split
-    named = {"val": "selection", "validation": "selection", "dev": "selection"}.get(named, named)
+    task = Task(
+        task_id,
+        asked,
+        fields.pop("answer", None),
+        _word(fields.pop("type", None), "type", where),
+        _split(_word(fields.pop("split", None), "split", where), split, where),
+        fields,
+    )
+    _demand_sound(task, where)
+    return task
+
+
+def _word(value: Any, name: str, where: str) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise TaskError(f"{where}: '{name}' must be text or a number, not {value!r}")
+    return str(value)
+
+
+def _split(named: str, given: str, where: str) -> str:
+    named = OTHER_NAMES.get(named, named)
     if named and named not in SPLITS:
         raise TaskError(f"{where}: unknown split {named!r}; allowed are {', '.join(SPLITS)}")
-    if split and named != split:
-        raise TaskError(f"{where}: the file is the {split} split, but the task says {named}")
-    return Task(
-        str(task_id), str(asked), fields.pop("answer", None), str(fields.pop("type", None) or ""), named, fields
-    )
+    if given and named not in ("", given):
+        raise TaskError(f"{where}: the file is the {given} split, but the task says {named}")
+    return named or given
+
+
+def _demand_sound(task: Task, where: str) -> None:
+    """Find now what would break later: a value that no JSON can hold, or half a character, which no model can be sent."""
+    try:
+        task.digest()
+        json.dumps([task.id, task.input, task.answer, dict(task.fields)], default=str, ensure_ascii=False).encode()
+    except TaskError as error:
+        raise TaskError(f"{where}: {error.message}", hint=error.hint) from None
+    except UnicodeEncodeError as error:
+        raise TaskError(f"{where}: {error.object[error.start]!r} is half a character (an unpaired surrogate)") from None
 
 
 def make_tasks(records: Iterable[Any], where: str) -> tuple[Task, ...]:

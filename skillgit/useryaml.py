@@ -1,8 +1,8 @@
 """YAML as people write it in env.yaml, task files and ``-o``: a duplicate key is an error, and what looks like text is text.
 
-The library reads YAML 1.1, in which ``off`` is a boolean, ``2:1:7`` a number in base 60, ``2024-01-01`` a date and ``1e-3``
-text. Here only ``true``, ``false``, ``null``, ``~`` and plain decimal numbers are not text; a number with a leading zero (an id
-such as 007) is text too.
+The library reads YAML 1.1, in which ``off`` is a boolean, ``2:1:7`` a number in base 60 and ``2024-01-01`` a date. Here only
+``true``, ``false``, ``null``, ``~`` and what every version of YAML takes for a decimal number are not text. So a commit id such
+as 12e5 and an id such as 007 stay as they are.
 """
 
 from __future__ import annotations
@@ -23,10 +23,7 @@ _SCALARS = {
     "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     "bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
     "int": (r"[-+]?(?:0|[1-9][0-9]*)", list("-+0123456789")),
-    "float": (
-        r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)\.[0-9]*|(?:0|[1-9][0-9]*)(?=[eE]))(?:[eE][-+]?[0-9]+)?",
-        list("-+.0123456789"),
-    ),
+    "float": (r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)\.[0-9]*)(?:[eE][-+][0-9]+)?", list("-+.0123456789")),
     "merge": (r"<<", ["<"]),
 }
 for _kind, (_pattern, _first) in _SCALARS.items():

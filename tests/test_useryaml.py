@@ -21,7 +21,9 @@ from skillgit.useryaml import YamlProblem, parse
         ("0x1F", "0x1F"),
         ("1_000", "1_000"),
         (".inf", ".inf"),
-        ("1e-3", 0.001),
+        ("12e5", "12e5"),
+        ("1e-3", "1e-3"),
+        ("1.0e-3", 0.001),
         ("-2.5E+2", -250.0),
         (".5", 0.5),
         ("+3", 3),
@@ -61,7 +63,7 @@ def test_a_mistake_has_its_line(text: str, line: int, said: str) -> None:
 
 
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text("abc01:-. "),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text("abe01:-. "),
     lambda inner: st.lists(inner) | st.dictionaries(st.text("abcdef", min_size=1), inner),
     max_leaves=8,
 )
