@@ -191,7 +191,9 @@ def _why_skipped(outcome: Outcome) -> str:
 
 
 def _no_verdict(outcome: EpochOutcome) -> str:
-    return "taken without a gate (slow_update.acceptance: forced)" if outcome.forced else "no new guidance"
+    if outcome.forced:
+        return "taken without a gate (slow_update.acceptance: forced)"
+    return "no new guidance" if outcome.movement else "this epoch's end compares nothing"
 
 
 def _judged(outcome: Outcome | EpochOutcome) -> dict[str, Any]:

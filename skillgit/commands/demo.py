@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,28 +27,21 @@ def run(
     """
     from skillgit.git.repo import Repo
     from skillgit.progress import reporter
-    from skillgit.scaffold import init
     from skillgit.session import run_training
     from skillgit.views import summary_lines
 
     root = _folder(folder)
     _fetch_model()
-    _git(root, "init", "--quiet", "--initial-branch=main", ".")
+    _new_repository(root)
     with Repo.discover(root) as repo:
-        init(repo, NAME, env=NAME)
-        _git(root, "add", "skills")
-        who = repo.identity().environment()
-        _git(root, "-c", "commit.gpgsign=false", "commit", "--quiet", "-m", "Add the skill dates", env=who)
         console.note(f"a repository with the skill '{NAME}' is in {root}\n")
         watch = reporter(quiet=quiet)
         try:
             summary = run_training(repo, NAME, watch, overrides=override or ())
         finally:
             watch.close()
-    log = ["log", "--format=%h %s%n          %(trailers:key=Skill-Score,valueonly)", f"skill/{NAME}"]
-    console.lines(
-        ["", f"$ git log skill/{NAME}", *(line for line in _git(root, *log).splitlines() if line.strip()), ""]
-    )
+    log = _git(root).log("--format=%h %s%n          %(trailers:key=Skill-Score,valueonly)", f"skill/{NAME}")
+    console.lines(["", f"$ git log skill/{NAME}", *(line for line in log.splitlines() if line.strip()), ""])
     console.lines(summary_lines(summary.as_dict()))
     console.lines(
         [
@@ -94,18 +86,22 @@ def _fetch_model() -> None:
             pull(name, bar.update)
 
 
-def _git(root: Path, *args: str, env: dict[str, str] | None = None) -> str:
-    import os
+def _new_repository(root: Path) -> None:
+    """A repository with the skill in its first commit, made by the identity that skillgit itself would use."""
+    import git
 
-    done = subprocess.run(
-        ["git", *args],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, **(env or {})},
-        check=False,
-    )
-    if done.returncode:
-        raise UsageError(f"git {args[0]} failed in {root}: {' '.join(done.stderr.split())}")
-    return done.stdout
+    from skillgit.git.repo import Repo
+    from skillgit.scaffold import init
+
+    with git.Repo.init(root, initial_branch="main") as made, Repo.discover(root) as repo:
+        init(repo, NAME, env=NAME)
+        identity = repo.identity()
+        author, committer = (git.Actor(who.name, who.email) for who in (identity.author, identity.committer))
+        made.index.add(["skills"])
+        made.index.commit(f"Add the skill {NAME}", author=author, committer=committer, skip_hooks=True)
+
+
+def _git(root: Path) -> Any:
+    import git
+
+    return git.Git(root)
