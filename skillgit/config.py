@@ -113,6 +113,10 @@ class ModelSettings(Section):
     api_key_env: Annotated[str, AfterValidator(_variable)] = Field(
         "", description="name of the environment variable that holds the key"
     )
+    api: Literal["auto", "responses", "chat"] = Field(
+        "auto",
+        description="for openai and openai-compatible: Responses or Chat Completions; auto takes Responses for openai and Chat Completions for openai-compatible",
+    )
     temperature: float | None = Field(
         None, ge=0, le=2, description="sampling temperature; unset leaves the provider's default"
     )
@@ -192,7 +196,9 @@ class GateSettings(Section):
         0.05, gt=0, lt=0.5, description="paired: the chance of accepting any useless edit in a whole run"
     )
     repeats: int = Field(
-        1, ge=1, description="rollouts of each selection task in an evaluation; its score is their mean"
+        1,
+        ge=1,
+        description="rollouts of each selection task for the skill that candidates are compared with, which makes paired far more powerful; a candidate has one",
     )
     min_items: int = Field(5, ge=1, description="fewest selection tasks a gate may judge by")
     min_coverage: float = Field(

@@ -196,6 +196,6 @@ class EarlyStop:
             return False
         seen = {item.task_id: item for item in prefix if item.scored}
         samples = samples_of(prefix)
-        pairs = ((item, seen.get(item.task_id) or filled(item, 1.0, samples)) for item in self._current)
+        pairs = ((item, seen.get(item.task_id) or filled(item.task_id, 1.0, samples)) for item in self._current)
         case = Case(self._settings, tuple(pairs), self._level)
         return not hopeful(case) and not POLICIES[self._settings.policy](case).accept

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from skillgit.config import GateSettings
 
 
+NOTHING = Fraction(0)
+TINY = 1e-12
+"""A level as good as none: alpha is spent."""
+
+
 @dataclass(frozen=True)
 class Case:
     """What a policy rules on: the tasks scored in both evaluations, and the level of this look (0..1).
@@ -43,7 +48,8 @@ class Case:
     @cached_property
     def moves(self) -> list[Fraction]:
         """Candidate minus current, task by task."""
-        return [after - before for before, after in zip(self.before, self.after, strict=True)]
+        both = zip(self.before, self.after, strict=True)
+        return [NOTHING if after is before else after - before for before, after in both]
 
     @cached_property
     def gain(self) -> Fraction:
@@ -115,7 +121,9 @@ def _p_value(case: Case) -> float:
 
 def hopeful(case: Case) -> bool:
     """Whether ``paired`` is so far from a reject that its exact test need not be asked (it is costly for graded scores)."""
-    return case.settings.policy == "paired" and z_score(case.moves) > quantile(1 - case.level) + 1
+    if case.settings.policy != "paired" or case.level < TINY:
+        return False
+    return z_score(case.moves) > quantile(1 - case.level) + 1
 
 
 def off(case: Case) -> Ruling:

@@ -119,11 +119,11 @@ class Joined:
 
     def at_best(self) -> tuple[Pair, ...]:
         """The pairs if every open task were solved: no completion is better for the second."""
-        return (*self.measured, *((item, filled(item, 1.0, self.samples)) for item in self.open))
+        return (*self.measured, *((item, filled(item.task_id, 1.0, self.samples)) for item in self.open))
 
     def at_worst(self) -> tuple[Pair, ...]:
         """The pairs if every open task were failed."""
-        return (*self.measured, *((item, filled(item, 0.0, self.samples)) for item in self.open))
+        return (*self.measured, *((item, filled(item.task_id, 0.0, self.samples)) for item in self.open))
 
 
 def join(first: Scores, second: Scores) -> Joined:
@@ -149,9 +149,10 @@ def samples_of(items: Iterable[Item]) -> int:
     return next((item.samples for item in items if item.scored), 1)
 
 
-def filled(item: Item, score: float, samples: int) -> Item:
-    """The item its task would have with this score."""
-    return Item(item.task_id, "scored", score, score, samples)
+@lru_cache(maxsize=8192)
+def filled(task_id: str, score: float, samples: int) -> Item:
+    """The item a task would have with this score."""
+    return Item(task_id, "scored", score, score, samples)
 
 
 def mean(values: Iterable[Fraction]) -> Fraction:

@@ -304,6 +304,7 @@ def test_the_early_stop_knows_the_level_of_the_look() -> None:
     assert not EarlyStop(setting, current, 24).settled(prefix)
     assert EarlyStop(setting, current, 24, look=40, looks=40).settled(prefix)
     assert not EarlyStop(setting, current, 24, look=40, looks=40, spent=0.0).settled(prefix)
+    assert EarlyStop(setting, current, 24, look=40, looks=40, spent=0.05).settled(prefix[:1]), "alpha is spent"
 
 
 def test_off_never_stops() -> None:
