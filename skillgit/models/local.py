@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import json
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -32,7 +34,8 @@ STOPS: Mapping[str, Stop] = {"stop": "stop", "length": "length", "tool_calls": "
 class LocalModel:
     """``local:NAME`` or ``local:/path/to/file.gguf``; temperature 0 unless set.
 
-    ``extra`` may hold ``n_ctx`` (tokens of context, 8192) and ``n_threads``; other keys go into each request.
+    ``extra`` may hold ``n_ctx`` (tokens of context, 8192) and ``n_threads`` (by default what the machine's load leaves
+    free); other keys go into each request.
     """
 
     is_agent = False
@@ -52,7 +55,8 @@ class LocalModel:
             runtime = metadata.version("xllamacpp")
         except metadata.PackageNotFoundError:
             runtime = "none"
-        return f"{files.identity(self._file)} xllamacpp-{runtime} {self._options}"
+        options = {key: value for key, value in sorted(self._options.items()) if key != "n_threads"}
+        return f"{files.identity(self._file)} xllamacpp-{runtime} {json.dumps(options)}"
 
     @cached_property
     def _options(self) -> dict[str, Any]:
@@ -127,14 +131,26 @@ class LocalModel:
         parameters.cache_ram_mib = PROMPT_CACHE_MB
         parameters.warmup = False
         parameters.verbosity = -1  # nothing of llama.cpp's own on stderr
-        if threads := self._options.get("n_threads"):
-            parameters.cpuparams.n_threads = threads
+        for cpu in (parameters.cpuparams, parameters.cpuparams_batch):
+            cpu.n_threads = self._options.get("n_threads") or _threads()
+            cpu.poll = 0  # threads that spin while they wait lose more on a busy machine than they gain on an idle one
         try:
             server = xllamacpp.Server(parameters)
         except RuntimeError as error:
             raise FatalModelError(f"{path} cannot be loaded: {error}", hint="is it a complete GGUF file?") from None
         atexit.register(self._shut)  # a runtime that outlives the interpreter's end can hang or crash it
         return server
+
+
+def _threads() -> int:
+    """-1, the runtime's own choice, unless other work fills half of the machine: then the cores that are left.
+
+    One thread too many makes all of them wait: 2 threads on 2 busy cores are ten times slower than one.
+    """
+    if not hasattr(os, "getloadavg"):
+        return -1
+    cores, load = os.cpu_count() or 1, os.getloadavg()[0]
+    return -1 if load <= cores / 2 else max(1, int(cores - load))
 
 
 class _Answer:
