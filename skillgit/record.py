@@ -40,11 +40,20 @@ class Rolled:
 
 
 @dataclass(frozen=True, slots=True)
+class Tried:
+    """A part of a rejected candidate that was judged on its own: the places of its edits, and the verdict."""
+
+    edits: tuple[int, ...]
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """Everything a step found out.
 
     ``reports`` has one entry for each proposed edit, ``texts`` the versions after each edit that changed the text.
-    Without ``verdict`` the step was skipped. ``kind`` patch is a diff from outside, judged between two steps.
+    Without ``verdict`` the step was skipped. After a salvage, ``whole`` is the verdict on all edits together and ``tried``
+    has those on its parts. ``kind`` patch is a diff from outside, judged between two steps.
     """
 
     epoch: int
@@ -59,6 +68,8 @@ class Outcome:
     evaluation: Evaluation | None = None
     verdict: Verdict | None = None
     kind: Literal["step", "patch"] = "step"
+    whole: Verdict | None = None
+    tried: tuple[Tried, ...] = ()
 
     @property
     def action(self) -> str:
@@ -148,7 +159,15 @@ def step_record(run: int, outcome: Outcome, current: Version, best: Version) -> 
         "patterns": [{"pattern": p.pattern, "count": p.count, "task_ids": list(p.task_ids)} for p in outcome.patterns],
         "fallbacks": list(outcome.fallbacks),
         **_judged(outcome),
+        **_salvaged(outcome),
     }
+
+
+def _salvaged(outcome: Outcome) -> dict[str, Any]:
+    if outcome.whole is None:
+        return {}
+    tried = [{"edits": list(one.edits), "verdict": one.verdict.as_dict()} for one in outcome.tried]
+    return {"salvage": {"whole": outcome.whole.as_dict(), "tried": tried}}
 
 
 def epoch_record(run: int, step: int, outcome: EpochOutcome, current: Version, best: Version) -> dict[str, Any]:

@@ -140,8 +140,8 @@ class Run:
         demand_coverage(evaluation.errors, evaluation.evaluated, gate.min_coverage)
         return evaluation
 
-    async def judge(self, content: str, state: State) -> Judged:
-        """Evaluate a candidate against the current skill and let the gate decide.
+    async def judge(self, content: str, state: State, *, share: float = 1.0) -> Judged:
+        """Evaluate a candidate against the current skill and let the gate decide, at a ``share`` of this look's level.
 
         Raises NotMeasured when there is too little to decide by.
         """
@@ -149,9 +149,15 @@ class Run:
         look, spent = state.looks + 1, state.spent
         looks = max(self.total_looks, look)
         total = len(self.splits.selection)
-        stop = EarlyStop(gate, current, total, look=look, looks=looks, spent=spent) if gate.early_stop else None
+        stop = (
+            EarlyStop(gate, current, total, look=look, looks=looks, spent=spent, share=share)
+            if gate.early_stop
+            else None
+        )
         evaluation = await self.measure(text, stop, order(current, gate.policy))
-        verdict = decide(gate, current, evaluation.scores, state.best.scores, look=look, looks=looks, spent=spent)
+        verdict = decide(
+            gate, current, evaluation.scores, state.best.scores, look=look, looks=looks, spent=spent, share=share
+        )
         if verdict.action == "undecided":
             raise NotMeasured(f"the gate could not decide: {verdict.reason}", hint="run the same command again")
         return {"candidate": text, "evaluation": evaluation, "verdict": verdict}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from skillgit.document import (
+    MARKER,
     Regions,
     Span,
     body,
@@ -29,7 +30,7 @@ from skillgit.document import (
 from skillgit.edit import OPS, Edit, Op, Patch, Pattern, not_text, parse_edit
 from skillgit.errors import SkillError
 from skillgit.guidance import appendix_notes, deployable, guidance, with_appendix, with_guidance
-from skillgit.lines import ends_line, line_number, newline, place_block, trim_blank_lines, unix, visible
+from skillgit.lines import common_start, ends_line, line_number, newline, place_block, trim_blank_lines, unix, visible
 from skillgit.matching import MOST_PLACES, after_line, deletion, find, holds_block
 
 __all__ = [
@@ -69,6 +70,7 @@ Status = Literal[
     "no_op",
     "duplicate",
     "over_budget",
+    "left_out",
     "invalid",
 ]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -149,7 +151,8 @@ def _change(text: str, edit: Edit, missing_anchor: str) -> tuple[Status, str]:
     content = _content(text, edit)
     if edit.op == "append":
         return "applied", _appended(text, content)
-    free = segments(text)
+    hunk = edit.verbatim and edit.op == "replace"
+    free = [(0, len(text))] if hunk else segments(text)
     found = find(text, edit.target, free, verbatim=edit.verbatim)
     if found.protected:
         raise _Refused("protected", "the target stands in a protected region")
@@ -166,6 +169,8 @@ def _change(text: str, edit: Edit, missing_anchor: str) -> tuple[Status, str]:
         place, content = (at, at), _as_lines(text, at, content)
     elif edit.op == "delete":
         place = deletion(text, place)
+    elif hunk:
+        place, content = _without_context(text, place, content)
     elif found.fuzzy:
         content = _without_edges(content, edit.target)
     return "applied_fuzzy" if found.fuzzy else "applied", text[: place[0]] + content + text[place[1] :]
@@ -181,7 +186,7 @@ def _content(text: str, edit: Edit) -> str:
         return ""
     if problem := not_text(edit.content):
         raise _Refused("invalid", f"content {problem}")
-    content = strip_markers(edit.content)
+    content = edit.content if edit.verbatim and edit.op == "replace" else strip_markers(edit.content)
     if edit.op == "replace":
         if not content.strip():
             raise _Refused("invalid", "replace needs content; delete takes text away")
@@ -202,6 +207,19 @@ def _as_lines(text: str, at: int, content: str) -> str:
     if at == len(text) and not ends_line(text):
         return newline(text) + content
     return content if ends_line(content) else content + newline(text)
+
+
+def _without_context(text: str, place: Span, content: str) -> tuple[Span, str]:
+    """A hunk without what it has in common with the text: that may stand in a region, and hold its markers."""
+    start, end = place
+    head = common_start(text[start:end], content)
+    tail = common_start(text[start + head : end][::-1], content[head:][::-1])
+    start, end, content = start + head, end - tail, content[head : len(content) - tail]
+    if any(start < stop and end > begin for begin, stop in regions(text).spans):
+        raise _Refused("protected", "the patch changes a protected region")
+    if MARKER.search(content):
+        raise _Refused("protected", "the patch brings in a region's marker")
+    return (start, end), content
 
 
 def _without_edges(content: str, target: str) -> str:

@@ -153,7 +153,9 @@ def _looked(state: State, record: Mapping[str, Any]) -> State:
     verdict = record.get("verdict")
     if verdict is None:
         return state
-    return replace(state, looks=state.looks + 1, spent=state.spent + looks.spent([verdict]))
+    salvage = record.get("salvage")
+    verdicts = [salvage["whole"], *(one["verdict"] for one in salvage["tried"])] if salvage else [verdict]
+    return replace(state, looks=state.looks + 1, spent=state.spent + looks.spent(verdicts))
 
 
 def _version(entry: Entry, step: int) -> Version:

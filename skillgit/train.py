@@ -14,6 +14,7 @@ from dataclasses import replace
 from skillgit.longitudinal import Pair, compare, movement
 from skillgit.record import EpochOutcome, Outcome, Rolled
 from skillgit.run import Run, Step, Summary
+from skillgit.salvaging import salvage, shares
 from skillgit.skill import with_guidance
 from skillgit.stages.aggregate import aggregate
 from skillgit.stages.meta import meta
@@ -105,7 +106,11 @@ async def take(run: Run, state: State, step: Step) -> State:
     )
     if updated.texts:
         with run.stage("gate", len(run.splits.selection)):
-            outcome = replace(outcome, **await run.judge(updated.text, state))
+            level, _ = shares(run, len(updated.texts))
+            outcome = replace(outcome, **await run.judge(updated.text, state, share=level))
+    if outcome.rejected and settings.gate.salvage:
+        with run.stage("salvage", settings.gate.salvage * len(run.splits.selection)):
+            outcome = await salvage(run, state, outcome)
     return run.recorder.step(state, outcome)
 
 
