@@ -198,7 +198,7 @@ class GateSettings(Section):
     repeats: int = Field(
         1,
         ge=1,
-        description="rollouts of each selection task for the skill that candidates are compared with, which makes paired far more powerful; a candidate has one",
+        description="rollouts of each selection task in an evaluation; its score is their mean, and paired finds smaller gains",
     )
     min_items: int = Field(5, ge=1, description="fewest selection tasks a gate may judge by")
     min_coverage: float = Field(
@@ -336,8 +336,13 @@ def parse(data: object, overrides: Sequence[str] = (), *, where: str = "env.yaml
 def _is_text(path: Sequence[str]) -> bool:
     """Whether a setting is a text: its value on the command line is taken as it stands."""
     section = setting_errors.section_at(Settings, path[:-1])
-    field = section.model_fields.get(path[-1]) if section else None
-    return field is not None and field.annotation is str
+    sections = [section] if section else []
+    if section is JudgeSettings:
+        from skillgit.judges import JUDGES
+
+        sections += JUDGES.values()
+    found = [section.model_fields[path[-1]] for section in sections if path[-1] in section.model_fields]
+    return bool(found) and found[0].annotation is str
 
 
 def check_name(name: str) -> str:
@@ -350,8 +355,11 @@ def check_name(name: str) -> str:
 
 
 def descriptions() -> dict[str, str]:
-    """What each dotted key means."""
-    return dict(_described(Settings))
+    """What each dotted key means, the options of every judge among them."""
+    from skillgit.judges import JUDGES
+
+    options = [row for judge in JUDGES.values() for row in _described(judge, "judge.")]
+    return dict([*options, *_described(Settings)])
 
 
 def _described(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -94,7 +94,7 @@ def decide(
     measured = Case(settings, joined.measured, level, tuple(item.task_id for item in joined.failed))
     at_best = Case(settings, joined.at_best(), level) if joined.open else measured
     policy = POLICIES[settings.policy]
-    lost = not policy(at_best).accept
+    lost = bool(joined.measured) and not policy(at_best).accept
     shown = at_best if lost and stopped else measured
     ruling = policy(shown)
     action, reason = _action(settings, joined, shown, ruling, lost)
@@ -195,6 +195,8 @@ class EarlyStop:
         if len(prefix) >= self._total:
             return False
         seen = {item.task_id: item for item in prefix if item.scored}
+        if not any(item.task_id in seen for item in self._current):
+            return False  # errors alone settle nothing
         samples = samples_of(prefix)
         pairs = ((item, seen.get(item.task_id) or filled(item.task_id, 1.0, samples)) for item in self._current)
         case = Case(self._settings, tuple(pairs), self._level)

@@ -134,6 +134,11 @@ def test_errors_that_cannot_matter_do_not_hold_a_reject_up() -> None:
     assert ruling(gate(), "1110000000", "000000000e").action == "reject"
 
 
+def test_errors_alone_decide_nothing() -> None:
+    assert ruling(gate(), "1111", "eeee").action == "undecided"
+    assert not EarlyStop(gate(), read("1111"), 4).settled(read("ee11").items[:2])
+
+
 def test_fewer_tasks_than_min_items_accept_nothing() -> None:
     setting = GateSettings(min_coverage=0.1)
     assert ruling(setting, "0000", "1111").action == "undecided"
@@ -305,6 +310,22 @@ def test_the_early_stop_knows_the_level_of_the_look() -> None:
     assert EarlyStop(setting, current, 24, look=40, looks=40).settled(prefix)
     assert not EarlyStop(setting, current, 24, look=40, looks=40, spent=0.0).settled(prefix)
     assert EarlyStop(setting, current, 24, look=40, looks=40, spent=0.05).settled(prefix[:1]), "alpha is spent"
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_the_verdict_is_the_same_with_repeats_on_either_side(data: st.DataObject) -> None:
+    n, m = data.draw(st.tuples(st.integers(1, 3), st.integers(1, 3)))
+    size = data.draw(st.integers(1, 8))
+
+    def drawn(samples: int) -> Scores:
+        marks = st.one_of(st.integers(0, samples).map(lambda hits: hits / samples), st.none())
+        return scores(*data.draw(st.lists(marks, min_size=size, max_size=size)), samples=samples)
+
+    current, candidate = drawn(n), drawn(m)
+    setting = gate("paired", alpha=0.25, min_coverage=0.5)
+    full = decide(setting, current, candidate, current)
+    assert decide(setting, current, run(setting, current, candidate), current).action == full.action
 
 
 def test_off_never_stops() -> None:
