@@ -6,66 +6,32 @@ import hashlib
 import inspect
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from skillgit import config as configs
 from skillgit import judges, tasks, templates
 from skillgit.config import Config, Settings
-from skillgit.env_file import calling, load_module
+from skillgit.env_file import calling, hook, load_module
 from skillgit.errors import ConfigError, TaskError
 from skillgit.judges import Judgement
-from skillgit.models.base import NO_USAGE, Message, Model, Reply, Request, SkillFile, Usage
-from skillgit.replies import message_from
+from skillgit.models.base import Message, Model, Reply, Request, SkillFile
 from skillgit.splits import Splits, Task, assign
+from skillgit.trajectory import Recorded, Trajectory
+
+__all__ = ["Environment", "Trajectory", "bundled", "load"]
 
 VERSION = "1"
 """Part of every fingerprint; rises when prompts or judges of ours begin to give other results."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trajectory:
-    """The record of a rollout. ``error`` says why it was not measured; its scores mean nothing then.
-
-    ``messages`` are the prompts and all that followed, ``output`` the last reply, ``answer`` what was judged.
-    """
-
-    task: Task
-    sample: int
-    messages: tuple[Message, ...]
-    output: str = ""
-    answer: str = ""
-    hard: float = 0.0
-    soft: float = 0.0
-    reason: str = ""
-    error: str = ""
-    usage: Usage = NO_USAGE
-
-    @classmethod
-    def failed(cls, task: Task, sample: int, error: str) -> Trajectory:
-        """A rollout that could not be measured."""
-        return cls(task, sample, (), error=error)
-
-    def to_json(self) -> str:
-        """Everything but the task, which the reader has."""
-        data = {key: getattr(self, key) for key in ("sample", "output", "answer", "hard", "soft", "reason")}
-        data |= {"messages": [asdict(message) for message in self.messages], "usage": asdict(self.usage)}
-        return json.dumps(data, ensure_ascii=False)
-
-    @classmethod
-    def from_json(cls, text: str, task: Task) -> Trajectory:
-        """What ``to_json`` wrote, for its task."""
-        data = json.loads(text)
-        messages = tuple(message_from(row) for row in data.pop("messages"))
-        return cls(task, messages=messages, usage=Usage(**data.pop("usage")), **data)
-
-
 class Environment:
     """The tasks of a skill and how they are done and scored.
 
-    ``fingerprint`` (16 hex) changes when a rollout of the same task may score otherwise: prompt, extraction, judge, env.py
-    and the files beside it. Tasks, models and training settings are no part of it.
+    ``fingerprint`` (16 hex) changes when a rollout of the same task may score otherwise: prompt, extraction, judge, free
+    options, and the Python files and ``prompts/*.md`` of the folder. Tasks, models and training settings are no part of it.
     """
 
     def __init__(self, folder: Path, config: Config) -> None:
@@ -73,18 +39,18 @@ class Environment:
         self.name = folder.name
         self.config = config
         self.settings: Settings = config.settings
-        self.module = load_module(folder / "env.py")
-        self.judge = judges.make(self.settings.judge, self.module)
-        if self.settings.answer.extract == "regex":
-            judges.compiled(self.settings.answer.pattern)
+        module = load_module(folder / "env.py")
+        self._own_tasks = hook(module, "tasks")
+        self._own_rollout = hook(module, "rollout")
+        self._own_score = hook(module, "score")
+        self.judge = judges.make(self.settings.judge, module)
         self.fingerprint = self._fingerprint()
 
     @cached_property
     def _tasks(self) -> tuple[Task, ...]:
-        own = getattr(self.module, "tasks", None)
-        if own is not None:
+        if self._own_tasks is not None:
             with calling("tasks()"):
-                return tasks.make_tasks(own(self), "env.py tasks()")
+                return tasks.make_tasks(self._own_tasks(self), "env.py tasks()")
         files = self.settings.tasks
         if files.all:
             return tasks.read_tasks(self.folder / files.all)
@@ -101,20 +67,46 @@ class Environment:
         """The three splits, with prompt and judge checked against the tasks. Raises TaskError or ConfigError."""
         settings = self.settings
         splits = assign(self._tasks, settings.split.ratio, settings.split.seed, min_selection=settings.gate.min_items)
-        known = {"input", "answer", "id", "type"} | {name for task in self._tasks for name in task.fields}
-        if not hasattr(self.module, "rollout"):
-            templates.check_template(settings.prompt.user, known | {"skill"}, "prompt.user")
-            if "skill" not in templates.fields(settings.prompt.system + settings.prompt.user):
-                raise ConfigError(
-                    "neither prompt.system nor prompt.user uses {skill}; the target would not see the skill"
-                )
-            templates.check_template(settings.prompt.system, known | {"skill"}, "prompt.system")
-        if not hasattr(self.module, "score"):
-            judges.check(self.judge, self._tasks)
+        if self._own_rollout is None:
+            self._check_prompt()
+        self._check_judge()
         return splits
 
+    def _check_prompt(self) -> None:
+        prompt = self.settings.prompt
+        known = {"input", "id", "type", "skill"} | {name for task in self._tasks for name in task.fields}
+        used = templates.fields(f"{prompt.system}{prompt.user}")
+        if "skill" not in used:
+            raise ConfigError("neither prompt.system nor prompt.user uses {skill}; the target would not see the skill")
+        if "answer" in used:
+            raise ConfigError("the prompt uses {answer}; the target must not see the reference answer")
+        if not prompt.user.strip():
+            raise ConfigError("prompt.user is empty; a model must be asked something")
+        templates.check_template(prompt.system, known, "prompt.system")
+        templates.check_template(prompt.user, known, "prompt.user")
+        if prompt.images and prompt.images not in known:
+            raise ConfigError(f"prompt.images names '{prompt.images}', which no task has")
+        for task in self._tasks:
+            if not self.render(task, "")[-1].content.strip():
+                raise TaskError(f"the prompt of task '{task.id}' is empty", hint="see prompt.user in env.yaml")
+            self._check_images(task)
+
+    def _check_images(self, task: Task) -> None:
+        for image in self._images(task):
+            if not _remote(image) and not Path(image).is_file():
+                raise TaskError(f"task '{task.id}': there is no image {image}")
+
+    def _check_judge(self) -> None:
+        if self._own_score is not None:
+            for task in self._tasks:
+                judges.check_empty(self.score, task)
+        elif self._own_rollout is None:
+            judges.check(self.judge, self._tasks)
+        else:  # a rollout may score by itself, and then its tasks need no answer
+            judges.check(self.judge, [task for task in self._tasks if task.answer is not None])
+
     def render(self, task: Task, skill: str) -> tuple[Message, ...]:
-        """The prompt of a task under a skill."""
+        """The prompt of a task under a skill; a system prompt that comes out empty is left out."""
         values = {**task.fields, "input": task.input, "id": task.id, "type": task.type, "skill": skill}
         system = templates.fill(self.settings.prompt.system, values)
         user = Message("user", templates.fill(self.settings.prompt.user, values), self._images(task))
@@ -122,19 +114,27 @@ class Environment:
 
     async def rollout(self, task: Task, skill: str, model: Model, *, sample: int = 0) -> Trajectory:
         """Do a task with the skill and score it. Model errors pass through; the caller decides what they mean."""
-        own = getattr(self.module, "rollout", None)
-        if own is not None:
-            with calling("rollout()", task.id):
-                result = own(task, skill, model, self)
-                result = await result if inspect.isawaitable(result) else result
-            if isinstance(result, Trajectory):
-                return result
-            if not isinstance(result, str):
-                raise TaskError(f"rollout() of env.py must return text or a Trajectory, not {type(result).__name__}")
-            return self.scored(task, self.render(task, skill), Reply(result, NO_USAGE), sample)
+        if self._own_rollout is not None:
+            return await self._by_env_file(task, skill, Recorded(model, sample), sample)
         prompt = self.render(task, "" if model.is_agent else skill)
         request = Request(prompt, sample=sample, skill=SkillFile(self.name, skill) if model.is_agent else None)
         return self.scored(task, prompt, await model.call(request), sample)
+
+    async def _by_env_file(self, task: Task, skill: str, model: Recorded, sample: int) -> Trajectory:
+        assert self._own_rollout
+        with calling("rollout()", task.id):
+            result = self._own_rollout(task, skill, model, self)
+            result = await result if inspect.isawaitable(result) else result
+        if isinstance(result, str):
+            result = Reply(result, model.usage)
+        if isinstance(result, Reply):
+            result = self.scored(task, self.render(task, skill), result)
+            result = replace(result, messages=model.messages or result.messages)
+        if not isinstance(result, Trajectory):
+            raise TaskError(f"rollout() of env.py must return text, a Reply or a Trajectory, not {result!r}")
+        judges.demand_scores(result.hard, result.soft, task)
+        usage = result.usage if result.usage.calls else model.usage
+        return replace(result, task=task, sample=sample, messages=result.messages or model.messages, usage=usage)
 
     def scored(self, task: Task, prompt: Sequence[Message], reply: Reply, sample: int = 0) -> Trajectory:
         """The trajectory of a finished conversation."""
@@ -151,11 +151,10 @@ class Environment:
 
     def score(self, task: Task, answer: str) -> Judgement:
         """Judge an answer, by env.py's ``score(task, answer)`` or the configured judge."""
-        own = getattr(self.module, "score", None)
-        if own is None:
+        if self._own_score is None:
             return self.judge(task, answer)
         with calling("score()", task.id):
-            return judges.to_judgement(own(task, answer), task)
+            return judges.to_judgement(self._own_score(task, answer), task)
 
     def prompt(self, stage: str) -> str | None:
         """This environment's own optimizer prompt for a stage, if it has one."""
@@ -163,20 +162,22 @@ class Environment:
         return path.read_text(encoding="utf-8") if path.is_file() else None
 
     def _images(self, task: Task) -> tuple[str, ...]:
-        field = self.settings.prompt.images
-        value = task.fields.get(field) if field else None
+        value = task.fields.get(self.settings.prompt.images)
         values = value if isinstance(value, (list, tuple)) else [value] if value else []
-        return tuple(
-            str(v) if "://" in str(v) or str(v).startswith("data:") else str(self.folder / str(v)) for v in values
-        )
+        return tuple(str(v) if _remote(str(v)) else str(self.folder / str(v)) for v in values)
 
     def _fingerprint(self) -> str:
         settings = self.settings
         parts = [settings.prompt, settings.answer, settings.judge]
         state = [VERSION, *(part.model_dump(mode="json") for part in parts), settings.options]
-        sources = [(path.name, path.read_text(encoding="utf-8")) for path in sorted(self.folder.glob("*.py"))]
+        files = [*self.folder.glob("*.py"), *self.folder.glob("prompts/*.md")]
+        sources = sorted((path.relative_to(self.folder).as_posix(), path.read_text("utf-8")) for path in files)
         text = json.dumps([state, sources], sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _remote(image: str) -> bool:
+    return image.startswith(("http://", "https://", "data:"))
 
 
 def load(folder: Path, overrides: Sequence[str] = ()) -> Environment:
@@ -185,12 +186,25 @@ def load(folder: Path, overrides: Sequence[str] = ()) -> Environment:
 
 
 def bundled() -> dict[str, Path]:
-    """Environments that travel with skillgit or with a plugin (entry points ``skillgit.envs``), by name."""
+    """Environments that travel with skillgit or with a plugin, by name, each with its folder.
+
+    A plugin's entry point in the group ``skillgit.envs`` is the path of a folder, or a package that is one. Raises
+    ConfigError when one cannot be loaded.
+    """
+    here = Path(__file__).parent
+    roots = [here / "_bundled" / "envs", here.parent / "envs"]  # of a wheel, of a checkout
+    root = next((root for root in roots if root.is_dir()), roots[0])
+    return dict(sorted({**_plugins(), **{path.parent.name: path.parent for path in root.glob("*/env.yaml")}}.items()))
+
+
+def _plugins() -> dict[str, Path]:
     from importlib.metadata import entry_points
 
-    here = Path(__file__).parent
-    roots = [here / "_bundled" / "envs", here.parent / "envs"]
-    found = {entry.name: Path(str(entry.load())) for entry in entry_points(group="skillgit.envs")}
-    for root in roots:
-        found |= {path.parent.name: path.parent for path in sorted(root.glob("*/env.yaml"))}
-    return dict(sorted(found.items()))
+    found: dict[str, Path] = {}
+    for entry in entry_points(group="skillgit.envs"):
+        try:
+            value: Any = entry.load()
+            found[entry.name] = Path(value.__path__[0] if inspect.ismodule(value) else value)
+        except Exception as error:
+            raise ConfigError(f"the plugin '{entry.name}' ({entry.value}) does not load: {error}") from error
+    return found

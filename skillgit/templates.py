@@ -6,8 +6,9 @@ Only ``{name}`` with a plain identifier is a field; every other brace (JSON, cod
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from skillgit.errors import ConfigError
@@ -20,25 +21,29 @@ def fields(template: str) -> list[str]:
     return [match["field"] for match in FIELD.finditer(template) if match["field"]]
 
 
-def check_template(template: str, known: set[str], where: str) -> None:
-    """Raise ConfigError for an empty template or a field that no task has."""
-    if not template.strip():
-        raise ConfigError(f"{where} is empty; a model must be asked something")
+def check_template(template: str, known: Iterable[str], where: str) -> None:
+    """Raise ConfigError for a field that no task has."""
+    names = sorted(name for name in known if name.isidentifier())
     for name in fields(template):
-        if name not in known:
+        if name not in names:
             raise ConfigError(
-                f"{where} uses {{{name}}}; known fields: {', '.join(sorted(known))}",
+                f"{where} uses {{{name}}}; known fields: {', '.join(names)}",
                 hint=f"write {{{{{name}}}}} for literal braces",
             )
 
 
 def fill(template: str, values: Mapping[str, Any]) -> str:
-    """The template with its fields replaced; a field that this task lacks becomes empty."""
+    """The template with its fields replaced; a field that this task lacks becomes empty.
+
+    Text is inserted as it is, any other value as JSON.
+    """
 
     def value(match: re.Match[str]) -> str:
         if match["literal"]:
             return f"{{{match['literal']}}}"
         found = values.get(match["field"])
-        return "" if found is None else str(found)
+        if found is None or isinstance(found, str):
+            return found or ""
+        return json.dumps(found, ensure_ascii=False, default=str)
 
     return FIELD.sub(value, template)

@@ -94,6 +94,9 @@ def test_a_key_in_the_wrong_place_is_refused_and_never_shown(more: dict[str, Any
         ("options.level=[3", "options", {"level": "[3"}),
         ("options.rule=no: never", "options", {"rule": "no: never"}),
         ("judge=number", "judge.kind", "number"),
+        ("judge.pattern=[0-9]", "judge.pattern", "[0-9]"),
+        ("judge.pattern=a{2}: b", "judge.pattern", "a{2}: b"),
+        ("judge.choices=[a, b]", "judge.choices", ["a", "b"]),
         ("judge.tolerance=0.5", "judge.tolerance", 0.5),
         ("tasks=other.csv", "tasks.all", "other.csv"),
     ],
@@ -155,7 +158,7 @@ def test_files_that_are_no_settings(tmp_path: Path) -> None:
 def test_every_key_has_a_description() -> None:
     texts = config.descriptions()
     leaves = [key for key, _, _ in config.parse(BASE).rows()]
-    assert [key for key in leaves if not texts.get(key)] == []
+    assert [key for key in [*leaves, "judge.tolerance", "judge.choices"] if not texts.get(key)] == []
 
 
 UNREAD = {"repeats", "salvage", "update_mode"}

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +11,16 @@ import pytest
 
 from skillgit import env as environments
 from skillgit.env import Environment, Trajectory
-from skillgit.errors import ConfigError, TaskError
+from skillgit.errors import ConfigError, ProviderError, TaskError
 from skillgit.models.base import Message, Reply, Request, ToolCall, Usage
 from tests.world import Scripted
 
 MODELS = {"target": "openai:a", "optimizer": "openai:b"}
+ROWS = [
+    {"id": f"{s}{n}", "input": f"{s} {n}?", "answer": f"{n}", "split": s, "hint": f"h{n}"}
+    for s in ("train", "selection", "test")
+    for n in range(5)
+]
 
 
 def make(
@@ -21,12 +28,7 @@ def make(
 ) -> Environment:
     folder.mkdir(exist_ok=True)
     (folder / "env.yaml").write_text(json.dumps({"models": MODELS, **(env or {})}), encoding="utf-8")
-    rows = tasks or [
-        {"id": f"{s}{n}", "input": f"{s} {n}?", "answer": f"{n}", "split": s, "hint": f"h{n}"}
-        for s in ("train", "selection", "test")
-        for n in range(5)
-    ]
-    (folder / "tasks.jsonl").write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    (folder / "tasks.jsonl").write_text("\n".join(json.dumps(row) for row in tasks or ROWS), encoding="utf-8")
     if code:
         (folder / "env.py").write_text(code, encoding="utf-8")
     return environments.load(folder)
@@ -74,9 +76,20 @@ def test_a_trajectory_survives_json(tmp_path: Path) -> None:
     [
         (
             "def rollout(task, skill, model, env):\n    return 1 / 0\n",
-            "rollout() (task 'train0') failed at env.py:2: ZeroDivisionError",
+            "rollout() (task 'train0') failed at env.py:2 in rollout: ZeroDivisionError: division by zero",
         ),
-        ("def rollout(task, skill, model, env):\n    return 5\n", "must return text or a Trajectory, not int"),
+        ("def rollout(task, skill, model, env):\n    return 5\n", "must return text, a Reply or a Trajectory, not 5"),
+        (
+            "import json\nasync def rollout(task, skill, model, env):\n    return clean('{')\n"
+            "def clean(text):\n    return json.loads(text)\n",
+            "failed at env.py:5 in clean: JSONDecodeError",
+        ),
+        (
+            "from skillgit.env import Trajectory\ndef rollout(task, skill, model, env):\n"
+            "    return Trajectory(task, hard=0.5)\n",
+            "hard must be 0 or 1",
+        ),
+        ("def rollout(task, skill, model, env):\n    raise SystemExit(3)\n", "env.py:2 in rollout: SystemExit: 3"),
         ("def score(task, answer):\n    return 'good'\n", "a score must be a number"),
     ],
 )
@@ -109,9 +122,14 @@ def test_env_py_may_give_tasks_rollout_and_score(tmp_path: Path) -> None:
     [
         (
             {"prompt": {"user": "{inptu}"}},
-            r"prompt.user uses \{inptu\}; known fields: answer, hint, id, input, skill, type",
+            r"prompt.user uses \{inptu\}; known fields: empty, hint, id, input, picture, skill, type",
         ),
         ({"prompt": {"user": " "}}, "prompt.user is empty"),
+        ({"prompt": {"user": "{empty}"}}, "the prompt of task 'train0' is empty"),
+        ({"prompt": {"user": "{answer}?"}}, "the target must not see the reference answer"),
+        ({"prompt": {"images": "pics"}}, "prompt.images names 'pics', which no task has"),
+        ({"prompt": {"images": "picture"}}, "task 'test4': there is no image .*none.png"),
+        ({"judge": {"kind": "regex", "field": "empty"}}, "task 'train0', field 'empty': the pattern is empty"),
         ({"prompt": {"system": "no skill"}}, "the target would not see the skill"),
         ({"judge": {"kind": "number"}, "tasks": "words.jsonl"}, "fails the reference answer"),
         ({"gate": {"min_items": 6}}, "too few"),
@@ -125,7 +143,121 @@ def test_what_cannot_work_is_refused_before_anything_is_spent(tmp_path: Path, en
     ]
     (tmp_path / "words.jsonl").write_text("\n".join(json.dumps(row) for row in words), encoding="utf-8")
     with pytest.raises((ConfigError, TaskError), match=said):
-        make(tmp_path, env).splits()
+        make(tmp_path, env, tasks=[*ROWS[:-1], {**ROWS[-1], "empty": "", "picture": "none.png"}]).splits()
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("tasks = []\n", "'tasks' must be a plain function tasks(env)"),
+        ("def rollout(task, skill):\n    return ''\n", "must take what it is given: rollout(task, skill, model, env)"),
+        ("async def score(task, answer):\n    return 1\n", "'score' must be a plain function score(task, answer)"),
+        ("def score(:\n", "env.py failed at env.py:1: SyntaxError"),
+        ("from .helper import nothing\n", "env.py failed at env.py:1: ImportError"),
+        ("import helper\n", "env.py failed at env.py:1: ModuleNotFoundError"),
+    ],
+)
+def test_a_broken_env_py_is_told_when_it_is_loaded(tmp_path: Path, code: str, said: str) -> None:
+    (tmp_path / "helper.py").write_text("X = 1\n", encoding="utf-8")
+    with pytest.raises((ConfigError, TaskError)) as caught:
+        make(tmp_path, code=code)
+    assert said in caught.value.message
+
+
+def test_a_score_of_env_py_that_an_empty_answer_passes_is_refused(tmp_path: Path) -> None:
+    env = make(tmp_path, code="def score(task, answer):\n    return answer in task.answer\n")
+    with pytest.raises(ConfigError, match="passes an empty answer to task 'train0'"):
+        env.splits()
+
+
+def test_loading_env_py_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    (tmp_path / "helper.py").write_text("X = 1\n", encoding="utf-8")
+    before = list(sys.path)
+    code = "from .helper import X\ndef score(task, answer):\n    from . import late\n    return X == late.Y == 1\n"
+    (tmp_path / "late.py").write_text("Y = 1\n", encoding="utf-8")
+    env = make(tmp_path, code=code)
+    assert env.score(env.tasks()[0], "x").hard == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "env.py",
+        "env.yaml",
+        "helper.py",
+        "late.py",
+        "tasks.jsonl",
+    ]
+    assert sys.path == before
+    assert not {"env", "helper", "late"} & set(sys.modules)
+    (tmp_path / "helper.py").write_text("X = 2\n", encoding="utf-8")
+    env = environments.load(tmp_path)
+    assert env.score(env.tasks()[0], "x").hard == 0
+
+
+def test_a_rollout_of_env_py_may_take_turns(tmp_path: Path) -> None:
+    code = (
+        "from skillgit.models.base import Message, Request\n"
+        "async def rollout(task, skill, model, env):\n"
+        "    said = list(env.render(task, skill))\n"
+        "    for turn in range(2):\n"
+        "        reply = await model.call(Request(tuple(said)))\n"
+        "        said += [Message('assistant', reply.text), Message('user', 'again')]\n"
+        "    return reply.text\n"
+    )
+    env = make(tmp_path, code=code)
+    model = Scripted("openai:a", lambda request: str(len(request.messages)))
+    trajectory = asyncio.run(env.rollout(env.tasks()[0], "S", model, sample=3))
+    assert [message.content for message in trajectory.messages] == ["S", "train 0?", "2", "again", "4"]
+    assert (trajectory.output, trajectory.sample, trajectory.usage) == ("4", 3, Usage(20, 10, calls=2))
+    assert {request.sample for request in model.asked} == {3}
+
+
+def test_a_trajectory_of_env_py_is_taken_as_it_is(tmp_path: Path) -> None:
+    code = (
+        "from skillgit.env import Trajectory\n"
+        "def rollout(task, skill, model, env):\n"
+        "    if task.id == 'train1':\n        return Trajectory.failed(task, 0, 'the simulator is down')\n"
+        "    return Trajectory(task, output='won', hard=1, soft=1)\n"
+    )
+    rows = [{key: row[key] for key in ("id", "input", "split")} for row in ROWS]
+    env = make(tmp_path, code=code, tasks=rows)
+    first, second, *_ = env.splits().train
+    model = Scripted("openai:a", lambda request: "unused")
+    assert asyncio.run(env.rollout(first, "S", model, sample=1)) == Trajectory(first, 1, output="won", hard=1, soft=1)
+    assert asyncio.run(env.rollout(second, "S", model)).error == "the simulator is down"
+
+
+def test_a_model_error_passes_through_env_py(tmp_path: Path) -> None:
+    code = (
+        "from skillgit.models.base import Request\n"
+        "async def rollout(task, skill, model, env):\n"
+        "    return (await model.call(Request(env.render(task, skill)))).text\n"
+    )
+    env = make(tmp_path, code=code)
+    with pytest.raises(ProviderError, match="gone"):
+        asyncio.run(env.rollout(env.tasks()[0], "S", Scripted("openai:a", lambda request: ProviderError("gone"))))
+
+
+def test_bundled_environments_load_and_are_sound() -> None:
+    found = environments.bundled()
+    assert "commit-type" in found
+    for folder in found.values():
+        assert environments.load(folder).splits().train
+        assert (folder / "SKILL.md").is_file() and (folder / "README.md").is_file()
+
+
+def test_a_plugin_brings_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path / "mine")
+
+    def points(values: dict[str, str]) -> None:
+        entries = [metadata.EntryPoint(name, value, "skillgit.envs") for name, value in values.items()]
+        monkeypatch.setattr(metadata, "entry_points", lambda group: entries)
+
+    (tmp_path / "plugin_of_test.py").write_text(f"FOLDER = {str(tmp_path / 'mine')!r}\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    points({"mine": "plugin_of_test:FOLDER"})
+    assert environments.bundled()["mine"] == tmp_path / "mine"
+    points({"broken": "plugin_of_test:NOTHING"})
+    with pytest.raises(ConfigError, match="the plugin 'broken'"):
+        environments.bundled()
 
 
 def test_a_fingerprint_changes_with_prompt_judge_and_code_only(tmp_path: Path) -> None:
@@ -138,7 +270,18 @@ def test_a_fingerprint_changes_with_prompt_judge_and_code_only(tmp_path: Path) -
         make(tmp_path / "f", code="X = 1\n"),
         make(tmp_path / "g", {"options": {"x": 1}}),
     ]
-    assert len({base, *(env.fingerprint for env in others)}) == 6
+    for name in ("helper.py", "prompts/target.md"):
+        path = tmp_path / name.partition(".")[0].replace("/", "-") / name
+        path.parent.mkdir(parents=True)
+        path.write_text("x", encoding="utf-8")
+    others += [make(tmp_path / "helper"), make(tmp_path / "prompts-target")]
+    assert len({base, *(env.fingerprint for env in others)}) == 8
+
+
+def test_a_fingerprint_does_not_depend_on_line_endings(tmp_path: Path) -> None:
+    first = make(tmp_path / "a", code="X = 1\nY = 2\n").fingerprint
+    (tmp_path / "a" / "env.py").write_bytes(b"X = 1\r\nY = 2\r\n")
+    assert environments.load(tmp_path / "a").fingerprint == first
 
 
 def test_images_are_paths_in_the_folder_or_urls(tmp_path: Path) -> None:
