@@ -2,158 +2,65 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import Sequence
+import logging
 from typing import TYPE_CHECKING, Any
 
 from skillgit.config import ModelSettings
-from skillgit.errors import ProviderError
-from skillgit.models import http
-from skillgit.models.base import Message, Reply, Request, Stop, ToolCall, Usage
+from skillgit.models import http, messages
+from skillgit.models.base import Reply, Request
+from skillgit.models.quirks import Attempt, Feature, optional
+from skillgit.models.sdk import SdkModel
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
-STREAM_ABOVE = 16_000
-"""Output limit, in tokens, above which the answer is streamed: the SDK refuses to wait for such a one in silence."""
+log = logging.getLogger("skillgit")
 
-STOPS: dict[str, Stop] = {
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool_calls",
-    "refusal": "refusal",
+STREAM_ABOVE = 16_000
+"""Output limit, in tokens, above which the answer is streamed: a connection that is silent for minutes gets cut."""
+
+FEATURES = {
+    "temperature": optional("temperature"),
+    "effort": optional("output_config.effort", "output_config", "effort"),
+    "thinking": Feature(("adaptive", "enabled"), ("thinking", "adaptive")),
+    "schema": optional("output_config.format", "output_format", "output_config", "json_schema", "structured outputs"),
 }
 
 
-class AnthropicModel:
-    """An Anthropic model. ``reasoning_effort`` turns adaptive thinking on."""
-
-    is_agent = False
+class AnthropicModel(SdkModel):
+    """An Anthropic model. ``reasoning_effort`` turns thinking on."""
 
     def __init__(self, settings: ModelSettings, name: str) -> None:
-        self._settings = settings
-        self._model = name
-        self._client: AsyncAnthropic | None = None
-        self._opening = asyncio.Lock()
-        self.name = settings.model
-        self.fingerprint = http.fingerprint(settings)
+        super().__init__(settings, name, http.fingerprint(settings, "ANTHROPIC_BASE_URL"), FEATURES)
+        if settings.seed is not None:
+            log.warning("%s: seed has no effect, as the Messages API takes none", self.name)
 
-    async def call(self, request: Request) -> Reply:
-        """One attempt; the SDK's own retries are off."""
-        client = await self._connected()
+    def _connect(self) -> AsyncAnthropic:
+        from anthropic import AsyncAnthropic
+
+        return AsyncAnthropic(
+            api_key=http.api_key(self._settings, "ANTHROPIC_API_KEY", "api.anthropic.com"),
+            base_url=self._settings.base_url or None,
+            max_retries=0,
+            timeout=self._settings.timeout,
+        )
+
+    async def _once(self, client: AsyncAnthropic, request: Request, attempt: Attempt) -> Reply:
         import anthropic
 
-        wanted = self._wanted(request)
-        try:
+        wanted: dict[str, Any] = {"model": self._model, **messages.parameters(request, self._settings, attempt)}
+        with http.translated(anthropic, self._settings, client.api_key or ""):
             if wanted["max_tokens"] > STREAM_ABOVE:
-                async with client.messages.stream(**wanted) as stream:
-                    message = await stream.get_final_message()
+                answer = await _streamed(client, wanted)
             else:
-                message = await client.messages.create(**wanted)
-            return _reply(message)
-        except anthropic.APIStatusError as error:
-            said = http.words(error.body, error.message)
-            raise http.status_error(self._settings, error.status_code, said, error.response.headers) from None
-        except anthropic.APIConnectionError as error:
-            cause = error.__cause__ or error
-            text = f"{self.name}: no connection: {' '.join(str(cause).split()) or type(cause).__name__}"
-            raise ProviderError(text, transient=True) from None
-        except (anthropic.AnthropicError, ValueError, TypeError, AttributeError, AssertionError) as error:
-            said = " ".join(str(error).split())
-            text = f"{self.name}: the answer cannot be read: {type(error).__name__}: {said}"
-            raise ProviderError(text, transient=True) from None
-
-    async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
-
-    async def _connected(self) -> AsyncAnthropic:
-        async with self._opening:
-            if self._client is None:
-                from anthropic import AsyncAnthropic
-
-                self._client = AsyncAnthropic(
-                    api_key=http.api_key(self._settings, "ANTHROPIC_API_KEY"),
-                    base_url=self._settings.base_url or None,
-                    max_retries=0,
-                    timeout=self._settings.timeout,
-                )
-            return self._client
-
-    def _wanted(self, request: Request) -> dict[str, Any]:
-        settings = self._settings
-        output: dict[str, Any] = {}
-        if settings.reasoning_effort:
-            output["effort"] = settings.reasoning_effort
-        if request.schema is not None:
-            output["format"] = {"type": "json_schema", "schema": dict(request.schema)}
-        system = "\n\n".join(message.content for message in request.messages if message.role == "system")
-        wanted: dict[str, Any] = {
-            "model": self._model,
-            "max_tokens": request.max_tokens or settings.max_tokens,
-            "messages": _turns([message for message in request.messages if message.role != "system"]),
-        }
-        if system:
-            # the skill stands in the system prompt and is the same for every task of a step
-            wanted["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
-        if output:
-            wanted["output_config"] = output
-        if settings.reasoning_effort:
-            wanted["thinking"] = {"type": "adaptive"}
-        if request.tools:
-            wanted["tools"] = [
-                {"name": t.name, "description": t.description, "input_schema": dict(t.parameters)}
-                for t in request.tools
-            ]
-        extra = dict(settings.extra)
-        if settings.temperature is not None:  # no parameter of the SDK's any more: newer models refuse it
-            extra["temperature"] = settings.temperature
-        return wanted | ({"extra_body": extra} if extra else {})
+                answer = await client.messages.create(**wanted)
+        with http.reading(self._settings):
+            return messages.reply(answer, self._settings)
 
 
-def _turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """The conversation; results of parallel tool calls go into one turn, as the API wants it."""
-    turns: list[dict[str, Any]] = []
-    for message in messages:
-        role = "assistant" if message.role == "assistant" else "user"
-        blocks = _blocks(message)
-        if turns and message.role == "tool" and turns[-1]["role"] == "user":
-            turns[-1]["content"] += blocks
-        else:
-            turns.append({"role": role, "content": blocks})
-    return turns
-
-
-def _blocks(message: Message) -> list[dict[str, Any]]:
-    if message.role == "tool":
-        return [{"type": "tool_result", "tool_use_id": message.tool_call_id, "content": message.content}]
-    blocks: list[dict[str, Any]] = [{"type": "text", "text": message.content}] if message.content else []
-    blocks += [{"type": "image", "source": _source(image)} for image in message.images]
-    blocks += [
-        {"type": "tool_use", "id": c.id, "name": c.name, "input": json.loads(c.arguments or "{}")}
-        for c in message.tool_calls
-    ]
-    return blocks
-
-
-def _source(image: str) -> dict[str, str]:
-    if image.startswith(("http://", "https://")):
-        return {"type": "url", "url": image}
-    if image.startswith("data:"):
-        kind, _, data = image.removeprefix("data:").partition(";base64,")
-        return {"type": "base64", "media_type": kind, "data": data}
-    kind, data = http.image_data(image)
-    return {"type": "base64", "media_type": kind, "data": data}
-
-
-def _reply(message: Any) -> Reply:
-    text = "".join(block.text for block in message.content if block.type == "text")
-    calls = tuple(
-        ToolCall(block.id, block.name, json.dumps(block.input)) for block in message.content if block.type == "tool_use"
-    )
-    usage = message.usage
-    cached = usage.cache_read_input_tokens or 0
-    read = usage.input_tokens + cached + (usage.cache_creation_input_tokens or 0)
-    return Reply(text, Usage(read, usage.output_tokens, cached), STOPS.get(message.stop_reason or "", "stop"), calls)
+async def _streamed(client: AsyncAnthropic, wanted: dict[str, Any]) -> Any:
+    async with client.messages.stream(**wanted) as stream:
+        try:
+            return await stream.get_final_message()
+        except AssertionError:  # what the SDK says to a stream without any event
+            raise ValueError("the stream is empty") from None

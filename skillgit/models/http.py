@@ -1,70 +1,162 @@
-"""What the two SDK backends share: keys, fingerprints, images, and how their errors become ours."""
+"""What the two SDK backends share: keys, fingerprints, and how their errors become ours."""
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
-import mimetypes
 import os
-from collections.abc import Mapping
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from skillgit.config import ModelSettings
-from skillgit.errors import FatalModelError, ProviderError, TaskError
+from skillgit.errors import FatalModelError, ModelError, ProviderError
 
-HOPELESS = frozenset({401, 402, 403, 404, 405, 422})
+HOPELESS = frozenset({401, 402, 403, 404, 405})
 """Status codes that every further call would get too."""
 
 TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 OVERLOADED = frozenset({429, 503, 529})
 
+STREAMED = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "overloaded_error": 529,
+}
+"""The status of an error that came inside an answer that had begun with 200; any other counts as 500."""
 
-def api_key(settings: ModelSettings, variable: str, *, required: bool = True) -> str:
-    """The key from the environment. Raises FatalModelError naming the variable, never the key."""
-    name = settings.api_key_env or variable
-    key = os.environ.get(name, "").strip()
-    if not key and required:
-        raise FatalModelError(
-            f"{settings.model} needs a key: the variable {name} is not set", hint=f"export {name}=..."
-        )
-    return key
+NO_MONEY = frozenset(
+    {
+        "insufficient_quota",
+        "billing_hard_limit_reached",
+        "billing_error",
+        "contract_spend_limit_reached",
+        "enforced_spend_limit_reached",
+    }
+)
+NO_MODEL = re.compile(r"\bmodel\b.{0,80}\b(not exist|not found)\b|\b(unknown|invalid) model\b")
+PARAMETERS = re.compile(
+    r"parameter|unsupported|unrecognized|unknown (name|field|argument)|extra inputs|not (supported|permitted|allowed)|"
+    r"does(n't| not) support|deprecated|input should be|may only be|invalid schema|response_format"
+)
+ONE_TASK = re.compile(
+    r"\bimages?\b|context (length|window)|too long|too many (input )?tokens|flagged|content (policy|filter)"
+)
+"""What a refusal of the contents of one task speaks of, though its words may sound like a refused parameter."""
+CONTENTS = ("messages", "input", "prompt", "system")
+NAME = r"[a-z_]+(?:[.\[]\w+\]?)*"
 
 
-def fingerprint(settings: ModelSettings, *more: str) -> str:
-    """Hash (12 hex) of what can change an answer: model, address, parameters. No key, no timeouts, no retries."""
-    kept = ("model", "base_url", "temperature", "max_tokens", "reasoning_effort", "seed", "extra")
-    state = [{name: getattr(settings, name) for name in kept}, *more]
-    return hashlib.sha256(json.dumps(state, sort_keys=True, default=str).encode()).hexdigest()[:12]
+class ParameterRefused(FatalModelError):
+    """The provider does not take a parameter (``""`` if it does not say which one)."""
+
+    def __init__(self, message: str, *, parameter: str, hint: str) -> None:
+        super().__init__(message, hint=hint)
+        self.parameter = parameter
 
 
-def status_error(settings: ModelSettings, status: int, said: str, headers: Mapping[str, str]) -> Exception:
-    """The error of a refused call, in the provider's own words."""
-    text = f"{settings.model}: {status}: {said}"
-    if status == 429 and "quota" in said.lower():
-        return FatalModelError(text, hint="the account has no quota left")
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An error as the provider put it: status, its words on one line, its codes, the parameter it names, headers."""
+
+    status: int
+    words: str
+    codes: frozenset[str] = frozenset()
+    parameter: str = ""
+    headers: Mapping[str, str] | None = None
+
+    @classmethod
+    def parse(cls, status: int, body: Any, fallback: str = "", headers: Mapping[str, str] | None = None) -> Refusal:
+        """From an error body of either provider; a status below 400 is taken from the kind of error instead."""
+        error = body.get("error", body) if isinstance(body, Mapping) else {}
+        error = error if isinstance(error, Mapping) else {"message": error}
+        details = error.get("details")
+        codes = {
+            error.get("type"),
+            error.get("code"),
+            details.get("error_code") if isinstance(details, Mapping) else None,
+        }
+        known = frozenset(str(code) for code in codes if code)
+        if status < 400:
+            status = next((STREAMED[code] for code in known if code in STREAMED), 500)
+        words = one_line(error.get("message") or fallback or "no reason given")[:500]
+        return cls(status, words, known, str(error.get("param") or "") or _parameter(words), headers)
+
+
+@contextmanager
+def translated(sdk: Any, settings: ModelSettings, key: str) -> Iterator[None]:
+    """Turn the errors of an SDK's module into ours, with the provider's words and never the key."""
+    import httpx2
+
+    def clean(text: object) -> str:
+        return one_line(text).replace(key, "***") if key else one_line(text)
+
+    try:
+        yield
+    except sdk.APIStatusError as error:
+        refusal = Refusal.parse(error.status_code, error.body, clean(error.message), error.response.headers)
+        raise as_ours(settings, refusal, clean(refusal.words)) from None
+    except (sdk.APIConnectionError, httpx2.TransportError) as error:
+        cause = error.__cause__ or error
+        text = f"{settings.model}: no connection: {clean(cause) or type(cause).__name__}"
+        raise ProviderError(text, transient=True) from None
+    except (sdk.APIError, ValueError) as error:
+        raise unreadable(settings, clean(error)) from None
+
+
+@contextmanager
+def reading(settings: ModelSettings) -> Iterator[None]:
+    """While an answer is read: the SDKs do not check that it has the promised shape."""
+    try:
+        yield
+    except (AttributeError, TypeError, LookupError) as error:
+        raise unreadable(settings, f"{type(error).__name__}: {error}") from None
+
+
+def unreadable(settings: ModelSettings, why: object) -> ProviderError:
+    """The error for a body that is cut off, no JSON, or not of the promised shape."""
+    return ProviderError(f"{settings.model}: the answer cannot be read: {one_line(why)}", transient=True)
+
+
+def as_ours(settings: ModelSettings, refusal: Refusal, words: str = "") -> ModelError:
+    """The error of a refused call: fatal when every other call would be refused too."""
+    status, said = refusal.status, (words or refusal.words)
+    text, lower = f"{settings.model}: {status}: {said}", said.lower()
+    if refusal.codes & NO_MONEY or "credit balance" in lower:
+        return FatalModelError(text, hint="the account has no money left, or its own limit is reached")
     if status in TRANSIENT:
-        after = retry_after(headers)
+        after = retry_after(refusal.headers or {})
         return ProviderError(text, transient=True, retry_after=after, overloaded=status in OVERLOADED)
-    if status in HOPELESS:
+    if status in HOPELESS or "model_not_found" in refusal.codes or NO_MODEL.search(lower):
         return FatalModelError(text, hint="check the key, the model's name and base_url; skillgit doctor")
-    if status == 400 and _about_request_shape(said):
-        return FatalModelError(text, hint="remove the parameter from models.*.extra, or set the one it asks for there")
+    name = refusal.parameter
+    if PARAMETERS.search(lower) and not ONE_TASK.search(lower) and not name.startswith(CONTENTS):
+        where = f"extra.{name}" if name.partition(".")[0] in settings.extra else name or "the parameter"
+        return ParameterRefused(
+            text,
+            parameter=name,
+            hint=f"change or remove {where} in this model's settings (models.target or .optimizer)",
+        )
     return ProviderError(text)
 
 
-def _about_request_shape(said: str) -> bool:
-    return any(
-        word in said.lower() for word in ("parameter", "unsupported", "unrecognized", "extra inputs", "unknown field")
-    )
+def _parameter(words: str) -> str:
+    """The parameter that a message is about: quoted, or in front of a colon."""
+    found = re.match(f"({NAME}): ", words) or re.search(f"['\"`]({NAME})['\"`]", words)
+    return found[1] if found else ""
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait, from ``retry-after-ms`` or ``Retry-After`` (a number or a date)."""
-    import time
-
     value = headers.get("retry-after", "")
     try:
         if "retry-after-ms" in headers:
@@ -78,28 +170,46 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def words(body: Any, fallback: str) -> str:
-    """What the provider said in an error body, on one line."""
-    error = body.get("error", body) if isinstance(body, Mapping) else body
-    message = error.get("message") if isinstance(error, Mapping) else error
-    return " ".join(str(message or fallback).split())[:500]
+def one_line(text: object) -> str:
+    """The text with every run of white space as one space."""
+    return " ".join(str(text).split())
 
 
-def image_data(source: str) -> tuple[str, str]:
-    """(media type, base64) of an image file. Raises TaskError when it cannot be read."""
-    path = Path(source)
-    kind = mimetypes.guess_type(path.name)[0] or ""
-    if not kind.startswith("image/"):
-        raise TaskError(f"{source} is not an image by its name; known are .png, .jpg, .gif and .webp")
-    try:
-        return kind, base64.b64encode(path.read_bytes()).decode("ascii")
-    except OSError as error:
-        raise TaskError(f"cannot read the image {source}: {error.strerror}") from None
+def api_key(settings: ModelSettings, variable: str, domain: str) -> str:
+    """The key from the environment.
+
+    ``variable`` is the provider's own; its key goes to ``domain`` and to this machine, to any other host only when
+    ``api_key_env`` names a variable. Raises FatalModelError naming the variable, never the key.
+    """
+    name = settings.api_key_env or variable
+    host = urlsplit(settings.base_url).hostname or domain
+    if not settings.api_key_env and not (host == domain or host.endswith(f".{domain}") or _is_this_machine(host)):
+        raise FatalModelError(
+            f"{settings.model}: the key in {variable} is not for {host}",
+            hint=f"name the variable of its key: api_key_env: ...; {variable} too is sent there when it is named",
+        )
+    key = os.environ.get(name, "").strip()
+    if not key:
+        raise FatalModelError(
+            f"{settings.model} needs a key: the variable {name} is not set", hint=f"export {name}=..."
+        )
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise FatalModelError(
+            f"{settings.model}: what the variable {name} holds cannot be a key", hint=f"export {name}=..."
+        )
+    return key
 
 
-def image_url(source: str) -> str:
-    """A URL that a provider can read: as it is, or the file as a data URI."""
-    if source.startswith(("http://", "https://", "data:")):
-        return source
-    kind, data = image_data(source)
-    return f"data:{kind};base64,{data}"
+def _is_this_machine(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def fingerprint(settings: ModelSettings, address_variable: str, *more: str) -> str:
+    """Hash (12 hex) of what can change an answer: model, address, parameters. No key, no timeouts, no retries.
+
+    ``address_variable`` names what the SDK reads when there is no ``base_url``.
+    """
+    kept = ("model", "temperature", "max_tokens", "reasoning_effort", "seed", "extra")
+    address = settings.base_url or os.environ.get(address_variable, "")
+    state = [{name: getattr(settings, name) for name in kept}, address, *more]
+    return hashlib.sha256(json.dumps(state, sort_keys=True, default=str).encode()).hexdigest()[:12]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import replace
 
 from skillgit.config import LimitSettings, ModelSettings
 from skillgit.errors import ConfigError
@@ -11,24 +11,41 @@ from skillgit.models.base import Usage
 FREE = frozenset({"local", "builtin"})
 
 
-def cost(settings: ModelSettings, usage: Usage) -> float | None:
-    """US dollars of a usage, None when the price is unknown."""
+def cost(settings: ModelSettings, usage: Usage, written: int = 0) -> float | None:
+    """US dollars of a usage, None when the price is unknown.
+
+    ``written`` of its input tokens went into the provider's cache, which some charge more for.
+    """
     provider, _, model = settings.model.partition(":")
     if provider in FREE:
         return 0.0
     if settings.usd_per_million:
         price_in, price_out = settings.usd_per_million
         return (usage.input_tokens * price_in + usage.output_tokens * price_out) / 1e6
-    return _listed(provider, model, usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+    return _listed(provider, model, settings.base_url, usage, written)
 
 
-@lru_cache(maxsize=4096)
-def _listed(provider: str, model: str, input_tokens: int, output_tokens: int, cached: int) -> float | None:
+def priced(
+    settings: ModelSettings, tokens_in: int, tokens_out: int, read: int | None, written: int | None = None
+) -> Usage:
+    """The usage of one call with its cost; ``read`` and ``written`` are the input tokens that a cache gave and took."""
+    usage = Usage(tokens_in, tokens_out, read or 0)
+    return replace(usage, usd=cost(settings, usage, written or 0))
+
+
+def _listed(provider: str, model: str, address: str, usage: Usage, written: int) -> float | None:
     from genai_prices import Usage as Tokens
     from genai_prices import calc_price
 
-    tokens = Tokens(input_tokens=input_tokens, output_tokens=output_tokens, cache_read_tokens=cached)
+    tokens = Tokens(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=min(usage.cached_tokens, usage.input_tokens),
+        cache_write_tokens=min(written, usage.input_tokens - min(usage.cached_tokens, usage.input_tokens)),
+    )
     try:
+        if provider == "openai-compatible":  # whose prices hold follows from where it is
+            return float(calc_price(tokens, model, provider_api_url=address).total_price)
         return float(calc_price(tokens, model, provider_id=provider).total_price)
     except (LookupError, ValueError):
         return None

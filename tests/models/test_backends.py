@@ -1,71 +1,47 @@
-"""The real SDKs against the scripted server, over loopback."""
+"""What every backend behind an SDK does alike: the real SDKs against the scripted server, over loopback."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import logging
-from collections.abc import Awaitable, Callable
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skillgit.config import ModelSettings
-from skillgit.errors import ConfigError, FatalModelError, ProviderError
+from skillgit.errors import FatalModelError, ProviderError
 from skillgit.models import registry
-from skillgit.models.base import Message, Reply, Request, Tool, ToolCall, Usage
+from skillgit.models.base import Message, Request, Tool, ToolCall
+from tests.models.asking import ANTHROPIC, ASK, BACKENDS, KEY, SCHEMA, ask, ask_all
 from tests.servers.scripted import Call, Fail, Say, Server
 
-KEY = "sk-secret-that-must-not-show"
-SCHEMA = {
-    "type": "object",
-    "properties": {"x": {"type": "integer"}},
-    "required": ["x"],
-    "additionalProperties": False,
-}
-ASK = Request((Message("system", "Be short."), Message("user", "Hello")))
-BACKENDS = ("openai:gpt-test", "openai-compatible:some-model", "anthropic:claude-test")
+pytestmark = [pytest.mark.usefixtures("keys"), pytest.mark.parametrize("model", BACKENDS)]
+PNG = b"\x89PNG not really"
 
 
-def settings(model: str, server: Server, **more: Any) -> ModelSettings:
-    suffix = "" if model.startswith("anthropic") else "/v1"
-    return ModelSettings(model=model, base_url=server.url + suffix, **more)
-
-
-def ask(model: str, server: Server, request: Request = ASK, **more: Any) -> Reply:
-    return asyncio.run(_ask(settings(model, server, **more), request))
-
-
-async def _ask(given: ModelSettings, request: Request) -> Reply:
-    backend = registry.create(given, "target")
-    try:
-        return await backend.call(request)
-    finally:
-        await backend.close()
-
-
-@pytest.fixture(autouse=True)
-def keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
-        monkeypatch.setenv(name, KEY)
-
-
-@pytest.mark.parametrize("model", BACKENDS)
 def test_an_answer_with_its_usage(model: str) -> None:
     with Server(lambda call: "hi there") as server:
         reply = ask(model, server)
-    assert reply == Reply("hi there", Usage(20, 7, 4), "stop")
+    usage = reply.usage
+    assert (reply.text, reply.stop, reply.tool_calls) == ("hi there", "stop", ())
+    assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.usd) == (20, 7, 4, None)
 
 
-@pytest.mark.parametrize("model", BACKENDS)
+def test_an_empty_answer_is_an_answer(model: str) -> None:
+    with Server(lambda call: "") as server:
+        reply = ask(model, server)
+    assert (reply.text, reply.stop) == ("", "stop")
+
+
 @pytest.mark.parametrize("stop", ["length", "refusal"])
 def test_why_an_answer_ended(model: str, stop: str) -> None:
     with Server(lambda call: Say("part", stop)) as server:
-        assert ask(model, server).stop == stop
+        reply = ask(model, server)
+    assert (reply.text, reply.stop) == ("part", stop)
 
 
-@pytest.mark.parametrize("model", BACKENDS)
 def test_tool_calls_and_their_results_go_both_ways(model: str) -> None:
     tool = Tool("add", "Add two numbers.", {"type": "object", "properties": {"a": {"type": "integer"}}})
     turns = (
@@ -77,82 +53,52 @@ def test_tool_calls_and_their_results_go_both_ways(model: str) -> None:
     with Server(lambda call: Say("", "tool_calls", (("t3", "add", {"a": 3}),))) as server:
         reply = ask(model, server, Request(turns, tools=(tool,)))
         sent = server.requests[0].text
-    assert (reply.stop, reply.tool_calls[0].name, json.loads(reply.tool_calls[0].arguments)) == (
-        "tool_calls",
-        "add",
-        {"a": 3},
-    )
+    (call,) = reply.tool_calls
+    assert (reply.stop, call.id, call.name, json.loads(call.arguments)) == ("tool_calls", "t3", "add", {"a": 3})
     assert all(part in sent for part in ("t1", "t2", "one", "two", "Add two numbers."))
 
 
-@pytest.mark.parametrize(
-    ("model", "where"),
-    [
-        ("openai:gpt-test", lambda body: body["text"]["format"]["schema"]),
-        ("openai-compatible:some-model", lambda body: body["response_format"]["json_schema"]["schema"]),
-        ("anthropic:claude-test", lambda body: body["output_config"]["format"]["schema"]),
-    ],
-)
-def test_a_schema_is_sent_as_the_api_wants_it(model: str, where: Callable[[dict[str, Any]], Any]) -> None:
-    with Server(lambda call: '{"x": 1}') as server:
-        assert ask(model, server, Request(ASK.messages, schema=SCHEMA)).text == '{"x": 1}'
-        assert where(server.requests[0].body) == SCHEMA
-
-
-@pytest.mark.parametrize("model", BACKENDS)
-def test_an_image_file_is_sent_as_data(model: str, tmp_path: Path) -> None:
-    image = tmp_path / "dot.png"
-    image.write_bytes(b"\x89PNG not really")
-    request = Request((Message("user", "What is this?", (str(image), "https://example.org/a.png")),))
+def test_images_travel_as_data_or_as_an_address(model: str, tmp_path: Path) -> None:
+    image = tmp_path / "dot.jpg"  # the name is wrong, and does not count
+    image.write_bytes(PNG)
+    images = (str(image), "https://example.org/a.png", "data:image/gif;base64,R0lGODdh")
     with Server(lambda call: "a dot") as server:
-        ask(model, server, request)
+        ask(model, server, Request((Message("user", "What is this?", images),)))
         sent = server.requests[0].text
     assert "iVBORyBub3QgcmVhbGx5" in sent  # base64 of the bytes above
     assert "image/png" in sent
     assert "https://example.org/a.png" in sent
+    assert ("image/gif" in sent, "R0lGODdh" in sent) == (True, True)
 
 
-def test_settings_reach_the_request() -> None:
-    given = {"temperature": 0.5, "max_tokens": 99, "reasoning_effort": "low", "extra": {"top_k": 3}}
-    with Server(lambda call: "ok") as server:
-        for model in BACKENDS:
-            ask(model, server, **given)
-        responses, chat, messages = (call.body for call in server.requests)
-    assert (responses["temperature"], responses["max_output_tokens"], responses["top_k"]) == (0.5, 99, 3)
-    assert (responses["reasoning"], responses["store"]) == ({"effort": "low"}, False)
-    assert (chat["temperature"], chat["max_completion_tokens"], chat["reasoning_effort"]) == (0.5, 99, "low")
-    assert (messages["temperature"], messages["max_tokens"], messages["top_k"]) == (0.5, 99, 3)
-    assert messages["output_config"] == {"effort": "low"}
-    assert messages["thinking"] == {"type": "adaptive"}
-    assert messages["system"][0]["cache_control"] == {"type": "ephemeral"}
-
-
-def test_a_long_answer_is_streamed_from_anthropic() -> None:
-    with Server(lambda call: Say("long", tokens=(9, 3, 0))) as server:
-        reply = ask("anthropic:claude-test", server, max_tokens=64_000)
-        assert server.requests[0].body["stream"] is True
-    assert (reply.text, reply.usage.output_tokens) == ("long", 3)
-
-
-@pytest.mark.parametrize("model", BACKENDS)
-@pytest.mark.parametrize("status", [401, 403, 404])
-def test_what_every_call_would_get_is_fatal_and_shows_no_key(model: str, status: int, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("status", [401, 402, 403, 404])
+def test_what_every_call_would_get_is_fatal_and_shows_no_key(
+    model: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SOME_KEY", KEY)
-    with Server(lambda call: Fail(status, "no such thing here")) as server, pytest.raises(FatalModelError) as caught:
+    fail = Fail(status, f"not for\nthe key {KEY} here")
+    with Server(lambda call: fail) as server, pytest.raises(FatalModelError) as caught:
         ask(model, server, api_key_env="SOME_KEY")
-    assert str(status) in caught.value.message
-    assert "no such thing here" in caught.value.message
-    assert KEY not in caught.value.message + repr(caught.value) + caught.value.hint
+    error = caught.value
+    assert KEY in server.requests[0].headers.get("authorization", server.requests[0].headers.get("x-api-key", ""))
+    assert f"{status}: not for the key *** here" in error.message
+    assert KEY not in error.message + repr(error) + error.hint
+    assert error.__suppress_context__
 
 
-@pytest.mark.parametrize("model", BACKENDS)
 @pytest.mark.parametrize(
     ("fail", "after", "overloaded"),
     [
         (Fail(429, "slow down", {"retry-after": "7"}), 7.0, True),
+        (Fail(429, "slow down", {"retry-after-ms": "1500", "retry-after": "7"}), 1.5, True),
+        (Fail(408), None, False),
+        (Fail(409), None, False),
+        (Fail(503), None, True),
         (Fail(529, "overloaded"), None, True),
-        (Fail(500, "oops"), None, False),
+        (Fail(500, "oops", {"retry-after": "soon"}), None, False),
+        (Fail(502, body="<html>Bad gateway</html>"), None, False),
         (Fail(200, body="this is no JSON"), None, False),
+        (Fail(200, body='"a text"'), None, False),
         (Fail(200, body="{}"), None, False),
         (Fail(cut=True), None, False),
     ],
@@ -161,9 +107,48 @@ def test_what_may_pass_is_transient(model: str, fail: Fail, after: float | None,
     with Server(lambda call: fail) as server, pytest.raises(ProviderError) as caught:
         ask(model, server)
     assert (caught.value.transient, caught.value.retry_after, caught.value.overloaded) == (True, after, overloaded)
+    assert len(server.requests) == 1  # the SDKs do not try again behind our back
 
 
-@pytest.mark.parametrize("model", BACKENDS)
+@pytest.mark.parametrize(
+    "fail",
+    [
+        Fail(429, "You exceeded your current quota", kind="insufficient_quota", code="insufficient_quota"),
+        Fail(400, "Your credit balance is too low to access the API"),
+        Fail(400, "The requested model 'gpt-9' does not exist", code="model_not_found"),
+        Fail(400, "Invalid model name passed in model=gpt-9"),
+    ],
+)
+def test_no_money_and_no_such_model_are_fatal_whatever_the_status(model: str, fail: Fail) -> None:
+    with Server(lambda call: fail) as server, pytest.raises(FatalModelError) as caught:
+        ask(model, server)
+    assert fail.message in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This model's maximum context length is 8192 tokens",
+        "prompt is too long: 200001 tokens > 200000 maximum",
+        "Unsupported image type. Only PNG, JPEG, GIF and WebP are supported",
+        "messages.0.content: content blocks of this kind are not supported",
+    ],
+)
+def test_a_refusal_of_one_tasks_contents_fails_this_task_only(model: str, message: str) -> None:
+    with Server(lambda call: Fail(400, message)) as server, pytest.raises(ProviderError) as caught:
+        ask(model, server)
+    assert not caught.value.transient
+    assert message in caught.value.message
+
+
+def test_a_wrong_parameter_is_fatal_and_the_setting_is_named(model: str) -> None:
+    fail = Fail(400, "Unknown parameter: 'top_q'.", param="top_q")
+    with Server(lambda call: fail) as server, pytest.raises(FatalModelError, match="top_q") as caught:
+        ask(model, server, extra={"top_q": 1})
+    assert "extra.top_q" in caught.value.hint
+    assert server.requests[0].body["top_q"] == 1
+
+
 def test_a_server_that_is_not_there_is_transient(model: str) -> None:
     with Server(lambda call: "x") as server:
         gone = server
@@ -172,79 +157,100 @@ def test_a_server_that_is_not_there_is_transient(model: str) -> None:
     assert caught.value.transient
 
 
-def test_a_missing_key_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY")
-    with Server(lambda call: "x") as server, pytest.raises(FatalModelError, match="OPENAI_API_KEY is not set"):
-        ask("openai:gpt-test", server)
-    assert server.requests == []
-
-
-def test_a_refused_parameter_is_left_out_from_then_on_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_refused_temperature_is_left_out_from_then_on_and_told_once(
+    model: str, caplog: pytest.LogCaptureFixture
+) -> None:
     def answer(call: Call) -> str | Fail:
-        if "temperature" in call.body:
-            return Fail(
-                400, "Unsupported parameter: 'temperature' is not supported with this model.", param="temperature"
-            )
-        return "fine"
+        said = "Unsupported value: 'temperature' does not support 0.2 with this model."
+        return Fail(400, said) if "temperature" in call.body else "fine"
 
-    async def twice(given: ModelSettings) -> list[str]:
-        backend = registry.create(given, "target")
-        replies = [(await backend.call(ASK)).text for _ in range(2)]
-        await backend.close()
-        return replies
-
-    with Server(answer) as server, caplog.at_level(logging.WARNING):
-        assert asyncio.run(twice(settings("openai:gpt-test", server, temperature=0.2))) == ["fine", "fine"]
-        assert ["temperature" in call.body for call in server.requests] == [True, False, False]
-    assert "refuses the parameter temperature" in caplog.text
+    with Server(answer, latency=0.01) as server:
+        replies = ask_all(model, server, [ASK] * 8, at_once=True, temperature=0.2)
+        assert [reply.text for reply in replies] == ["fine"] * 8
+        sent = ["temperature" in call.body for call in server.requests]
+    assert sent[0] and not any(sent[-8:])
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{model}: 400: Unsupported value: 'temperature' does not support 0.2 with this model.; going on without it"
+    ]
 
 
-def test_an_old_server_gets_max_tokens() -> None:
+def test_a_temperature_out_of_range_is_a_mistake_to_be_told(model: str) -> None:
+    fail = Fail(400, "temperature: Input should be less than or equal to 1")
+    with Server(lambda call: fail) as server, pytest.raises(FatalModelError, match="less than or equal to 1"):
+        ask(model, server, temperature=1.5)
+    assert len(server.requests) == 1
+
+
+def test_a_schema_that_is_refused_in_every_form_is_left_out_in_the_end(
+    model: str, caplog: pytest.LogCaptureFixture
+) -> None:
     def answer(call: Call) -> str | Fail:
-        if "max_completion_tokens" in call.body:
-            return Fail(400, "Unrecognized request argument: 'max_completion_tokens'", param="max_completion_tokens")
-        return str(call.body["max_tokens"])
+        asked = {"text", "response_format", "output_config"} & set(call.body)
+        name = {"text": "text.format", "output_config": "output_config.format"}.get(*asked, *asked) if asked else ""
+        return Fail(400, f"'{name}' is not supported", param=name) if asked else "{}"
 
     with Server(answer) as server:
-        assert ask("openai-compatible:old", server, max_tokens=55).text == "55"
+        asked = Request(ASK.messages, schema=SCHEMA)
+        assert [reply.text for reply in ask_all(model, server, [asked, asked])] == ["{}", "{}"]
+        forms = 2 if model == ANTHROPIC else 3
+        assert len(server.requests) == forms + 1
+    assert len(caplog.records) == forms - 1
 
 
-def test_a_bad_request_about_parameters_is_fatal() -> None:
-    fail = Fail(400, "Unknown parameter: 'top_q'", param="top_q")
-    with Server(lambda call: fail) as server, pytest.raises(FatalModelError, match="top_q"):
-        ask("openai:gpt-test", server, extra={"top_q": 1})
-
-
-@pytest.mark.parametrize("model", BACKENDS)
 def test_64_calls_at_once_share_one_client(model: str) -> None:
-    async def many(given: ModelSettings) -> int:
-        backend = registry.create(given, "target")
-        calls: list[Awaitable[Reply]] = [backend.call(ASK) for _ in range(64)]
-        replies = await asyncio.gather(*calls)
-        await backend.close()
-        return sum(reply.text == "ok" for reply in replies)
-
-    with Server(lambda call: "ok", latency=0.05) as server:
-        assert asyncio.run(many(settings(model, server))) == 64
+    with Server(lambda call: "ok", latency=0.1) as server:
+        replies = ask_all(model, server, [ASK] * 64, at_once=True)
+        assert [reply.text for reply in replies] == ["ok"] * 64
         assert server.most_open > 32
 
 
-def test_a_fingerprint_changes_with_what_changes_answers_and_with_nothing_else() -> None:
-    base = ModelSettings(model="openai:gpt-test")
-    same = base.model_copy(update={"timeout": 1, "retries": 0, "concurrency": 99, "api_key_env": "X"})
-    other = base.model_copy(update={"temperature": 0.7})
-    prints = [registry.create(one, "target").fingerprint for one in (base, same, other)]
-    assert prints[0] == prints[1] != prints[2]
+def test_a_key_that_is_not_set_or_cannot_be_one_names_its_variable(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Server(lambda call: "x") as server:
+        with pytest.raises(FatalModelError, match="MY_KEY is not set"):
+            ask(model, server, api_key_env="MY_KEY")
+        for value in (f"{KEY} and more", f"{KEY}\nX-Other: 1", f"{KEY}…"):
+            monkeypatch.setenv("MY_KEY", value)
+            with pytest.raises(FatalModelError, match="MY_KEY holds cannot be a key") as caught:
+                ask(model, server, api_key_env="MY_KEY")
+            assert KEY not in repr(caught.value) + caught.value.hint
+    assert server.requests == []
 
 
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ("opanai:x", "did you mean 'openai'"),
-        ("openai-compatible:x", "needs base_url"),
-        ("builtin:induce", "can only be the optimizer"),
-    ],
-)
-def test_a_spec_that_cannot_be_is_refused_in_one_line(spec: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        registry.create(ModelSettings(model=spec), "target")
+def test_a_fingerprint_changes_with_what_changes_answers_and_with_nothing_else(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = ModelSettings(model=model, base_url="http://localhost:1")
+
+    def printed(**changed: Any) -> str:
+        return registry.create(base.model_copy(update=changed), "target").fingerprint
+
+    assert printed(timeout=1, retries=0, concurrency=99, api_key_env="X", usd_per_million=(1, 2)) == printed()
+    changes: list[dict[str, Any]] = [
+        {"temperature": 0.7},
+        {"max_tokens": 5},
+        {"reasoning_effort": "low"},
+        {"seed": 1},
+        {"extra": {"top_p": 1}},
+        {"model": f"{model}-2"},
+        {"base_url": "http://localhost:2"},
+    ]
+    prints = {printed(), *(printed(**change) for change in changes)}
+    assert len(prints) == len(changes) + 1
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "another")
+    monkeypatch.setenv("OPENAI_API_KEY", "another")
+    assert printed() in prints
+
+
+def test_nothing_is_imported_or_connected_before_the_first_call(model: str) -> None:
+    code = (
+        "import sys; from skillgit.config import ModelSettings; from skillgit.models import registry;"
+        f"registry.create(ModelSettings(model={model!r}, base_url='http://localhost:1'), 'target');"
+        "print([m for m in ('openai', 'anthropic', 'httpx2', 'genai_prices') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_model_is_not_shown_with_its_key(model: str) -> None:
+    with Server(lambda call: "x") as server:
+        backend = registry.create(ModelSettings(model=model, base_url=server.url), "target")
+    assert KEY not in repr(backend) + repr(vars(backend))

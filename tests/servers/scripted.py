@@ -1,7 +1,8 @@
 """A server on loopback that speaks Chat Completions, Responses and Messages, by a script.
 
-``Server(answer)`` runs in a thread. ``answer(request)`` gets the parsed call and returns text, a :class:`Say` (tool calls, stop,
-usage) or a :class:`Fail` (status, headers, a cut-off or malformed body). Every request is kept in ``requests``.
+``Server(answer)`` runs in a thread, on an event loop of its own, so that it holds many connections open at once. ``answer(call)``
+gets the parsed call and returns text, a :class:`Say` (tool calls, stop, usage) or a :class:`Fail`. Every call is kept in
+``requests``.
 """
 
 from __future__ import annotations
@@ -16,17 +17,26 @@ from typing import Any
 
 @dataclass
 class Say:
-    """An answer. ``stop`` is stop, length, tool_calls or refusal; ``tools`` are (id, name, arguments)."""
+    """An answer.
+
+    ``stop`` is stop, length, tool_calls or refusal; ``tools`` are (id, name, arguments); ``tokens`` are read (of which from the
+    cache, third) and written, None for a server that reports none; ``written`` went into the cache. ``delay`` is in seconds.
+    """
 
     text: str = ""
     stop: str = "stop"
     tools: tuple[tuple[str, str, dict[str, Any]], ...] = ()
-    tokens: tuple[int, int, int] = (20, 7, 4)
+    tokens: tuple[int, int, int] | None = (20, 7, 4)
+    written: int = 0
+    delay: float = 0.0
 
 
 @dataclass
 class Fail:
-    """A failure: a status with the provider's words, or a body that is cut off or no JSON."""
+    """A failure: a status with the provider's words, a body of its own, or an answer that is cut off.
+
+    ``kind`` and ``code`` are the provider's names for the error. With ``status`` 200 it comes in the middle of a stream.
+    """
 
     status: int = 500
     message: str = "the server had a problem"
@@ -34,6 +44,13 @@ class Fail:
     body: str | None = None
     cut: bool = False
     param: str = ""
+    kind: str = "error"
+    code: str = ""
+    delay: float = 0.0
+
+    @property
+    def error(self) -> dict[str, Any]:
+        return {"message": self.message, "type": self.kind, "param": self.param or None, "code": self.code or None}
 
 
 @dataclass
@@ -102,13 +119,13 @@ class Server:
         data = await reader.readexactly(int(headers.get("content-length", 0)))
         call = Call(first.split(" ")[1].split("?")[0], headers, json.loads(data or b"{}"))
         self.requests.append(call)
+        answer = self.answer(call)
         self.open += 1
         self.most_open = max(self.most_open, self.open)
-        await asyncio.sleep(self.latency)
+        await asyncio.sleep(self.latency if isinstance(answer, str) else self.latency + answer.delay)
         self.open -= 1
-        answer = self.answer(call)
         if isinstance(answer, Fail):
-            return await self._fail(writer, answer)
+            return await self._fail(writer, answer, call)
         say = Say(answer) if isinstance(answer, str) else answer
         if call.body.get("stream"):
             body, kind = "".join(_events(call, say)), "text/event-stream"
@@ -117,20 +134,23 @@ class Server:
         await _send(writer, 200, body, kind, {})
         return True
 
-    async def _fail(self, writer: asyncio.StreamWriter, fail: Fail) -> bool:
-        error = {"message": fail.message, "type": "error", "param": fail.param or None, "code": None}
-        body = json.dumps({"type": "error", "error": error}) if fail.body is None else fail.body
-        if fail.cut:
-            writer.write(b'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n{"id": ')
-            await writer.drain()
-            return False
-        await _send(writer, fail.status, body, "application/json", fail.headers)
-        return True
+    async def _fail(self, writer: asyncio.StreamWriter, fail: Fail, call: Call) -> bool:
+        kind, body = "application/json", json.dumps({"type": "error", "error": fail.error})
+        if call.body.get("stream") and (fail.cut or fail.status == 200):
+            kind = "text/event-stream"
+            body = next(_events(call, Say("never told"))) + ("" if fail.cut else _event("error", {"error": fail.error}))
+        if fail.body is not None:
+            body = fail.body
+        await _send(writer, 200 if fail.cut else fail.status, body, kind, fail.headers, missing=99 if fail.cut else 0)
+        return not fail.cut
 
 
-async def _send(writer: asyncio.StreamWriter, status: int, body: str, kind: str, headers: dict[str, str]) -> None:
+async def _send(
+    writer: asyncio.StreamWriter, status: int, body: str, kind: str, headers: dict[str, str], missing: int = 0
+) -> None:
+    """``missing`` bytes are promised, and never sent."""
     data = body.encode()
-    lines = [f"HTTP/1.1 {status} X", f"content-type: {kind}", f"content-length: {len(data)}"]
+    lines = [f"HTTP/1.1 {status} X", f"content-type: {kind}", f"content-length: {len(data) + missing}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + data)
     await writer.drain()
@@ -154,20 +174,22 @@ def _chat(call: Call, say: Say) -> dict[str, Any]:
     if tools:
         message["tool_calls"] = tools
     finish = {"length": "length", "tool_calls": "tool_calls"}.get(say.stop, "stop")
-    read, wrote, cached = say.tokens
-    return {
+    read, wrote, cached = say.tokens or (0, 0, 0)
+    whole: dict[str, Any] = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1,
         "model": call.body.get("model"),
         "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
-        "usage": {
+    }
+    if say.tokens:
+        whole["usage"] = {
             "prompt_tokens": read,
             "completion_tokens": wrote,
             "total_tokens": read + wrote,
             "prompt_tokens_details": {"cached_tokens": cached},
-        },
-    }
+        }
+    return whole
 
 
 def _response(call: Call, say: Say) -> dict[str, Any]:
@@ -190,7 +212,7 @@ def _response(call: Call, say: Say) -> dict[str, Any]:
         }
         for i, n, a in say.tools
     ]
-    read, wrote, cached = say.tokens
+    read, wrote, cached = say.tokens or (0, 0, 0)
     return {
         "id": "resp_1",
         "object": "response",
@@ -207,7 +229,7 @@ def _response(call: Call, say: Say) -> dict[str, Any]:
             "input_tokens": read,
             "output_tokens": wrote,
             "total_tokens": read + wrote,
-            "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": 0},
+            "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": say.written},
             "output_tokens_details": {"reasoning_tokens": 0},
         },
     }
@@ -219,7 +241,7 @@ STOPS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "
 def _message(call: Call, say: Say) -> dict[str, Any]:
     content: list[dict[str, Any]] = [{"type": "text", "text": say.text}] if say.text else []
     content += [{"type": "tool_use", "id": i, "name": n, "input": a} for i, n, a in say.tools]
-    read, wrote, cached = say.tokens
+    read, wrote, cached = say.tokens or (0, 0, 0)
     return {
         "id": "msg_1",
         "type": "message",
@@ -229,9 +251,9 @@ def _message(call: Call, say: Say) -> dict[str, Any]:
         "stop_reason": STOPS[say.stop],
         "stop_sequence": None,
         "usage": {
-            "input_tokens": read - cached,
+            "input_tokens": read - cached - say.written,
             "output_tokens": wrote,
-            "cache_creation_input_tokens": 0,
+            "cache_creation_input_tokens": say.written,
             "cache_read_input_tokens": cached,
         },
     }
@@ -260,7 +282,7 @@ def _chat_chunks(call: Call, say: Say) -> Iterator[str]:
     head = {key: whole[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
     for part, finish in ((delta, None), ({}, choice["finish_reason"])):
         yield f"data: {json.dumps({**head, 'choices': [{'index': 0, 'delta': part, 'finish_reason': finish}]})}\n\n"
-    yield f"data: {json.dumps({**head, 'choices': [], 'usage': whole['usage']})}\n\n"
+    yield f"data: {json.dumps({**head, 'choices': [], 'usage': whole.get('usage')})}\n\n"
     yield "data: [DONE]\n\n"
 
 
@@ -309,5 +331,5 @@ def _message_events(call: Call, say: Say) -> Iterator[str]:
         yield _event("content_block_delta", {"index": index, "delta": delta})
         yield _event("content_block_stop", {"index": index})
     end = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-    yield _event("message_delta", {"delta": end, "usage": {"output_tokens": say.tokens[1]}})
+    yield _event("message_delta", {"delta": end, "usage": {"output_tokens": whole["usage"]["output_tokens"]}})
     yield _event("message_stop", {})
