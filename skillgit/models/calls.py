@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
-import time
+import re
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import replace
 
-from skillgit.config import LimitSettings, ModelSettings
-from skillgit.errors import FatalModelError, LimitReached, ProviderError
-from skillgit.models.base import NO_USAGE, Model, Reply, Request, Usage
+from skillgit.config import ModelSettings
+from skillgit.errors import FatalModelError, ProviderError
+from skillgit.models import tokens
+from skillgit.models.base import Model, Reply, Request, Usage
 from skillgit.models.limiter import Limiter
+from skillgit.models.meter import Meter as Meter
 from skillgit.models.prices import cost
+
+log = logging.getLogger("skillgit")
 
 stage: ContextVar[str] = ContextVar("stage", default="other")
 """The stage of the loop that calls are counted under."""
@@ -21,66 +26,15 @@ stage: ContextVar[str] = ContextVar("stage", default="other")
 STREAK = 10
 BACKOFF_FIRST, BACKOFF_MOST = 1.0, 60.0
 """Seconds: the longest first wait, and the longest of all."""
-
-
-class Meter:
-    """Counts calls, tokens and money of a run and holds its caps.
-
-    ``spent`` is what the run spent before this process; ``listen(role, usage)`` is told of each paid call.
-    """
-
-    def __init__(
-        self,
-        limits: LimitSettings,
-        *,
-        spent: Usage = NO_USAGE,
-        listen: Callable[[str, Usage], None] = lambda role, usage: None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._limits = limits
-        self._listen = listen
-        self._clock = clock
-        self._began = clock()
-        self._in_flight = 0
-        self.spent = spent
-
-    def reserve(self) -> None:
-        """Before a call starts. Raises LimitReached, naming the cap, what was spent and what is allowed."""
-        self.check()
-        if self._limits.calls is not None and self.spent.calls + self._in_flight >= self._limits.calls:
-            raise self._reached("calls", self._limits.calls, self.spent.calls)
-        self._in_flight += 1
-
-    def release(self) -> None:
-        """After a call, however it ended."""
-        self._in_flight -= 1
-
-    def add(self, role: str, usage: Usage) -> None:
-        """Count a call that was paid."""
-        self.spent = self.spent + usage
-        self._listen(role, usage)
-
-    def check(self) -> None:
-        """Raise LimitReached when a cap is reached."""
-        limits, tokens = self._limits, self.spent.input_tokens + self.spent.output_tokens
-        if limits.usd is not None and (self.spent.usd or 0.0) >= limits.usd:
-            raise self._reached("usd", limits.usd, round(self.spent.usd or 0.0, 4))
-        if limits.tokens is not None and tokens >= limits.tokens:
-            raise self._reached("tokens", limits.tokens, tokens)
-        if limits.minutes is not None and self._clock() - self._began >= limits.minutes * 60:
-            raise self._reached("minutes", limits.minutes, round((self._clock() - self._began) / 60, 1))
-
-    def _reached(self, name: str, allowed: float, spent: float) -> LimitReached:
-        return LimitReached(
-            f"limits.{name} is reached: {spent:g} of {allowed:g}",
-            hint=f"raise it (-o limits.{name}=...) and run the same command again; it goes on from here",
-        )
+PATIENCE = 600.0
+"""Seconds: a provider that asks to wait longer is not waited for; that is a limit of the day, not of the minute."""
 
 
 class Caller:
     """A model with retries, a limit on concurrency, prices and caps; is itself a model.
 
-    ``sleep`` is replaced in tests. Ten like failures in a row, retries included, end the run with the provider's words.
+    ``sleep`` is replaced in tests. Ten like failures in a row, retries included, end the run with the provider's words; any
+    answer, however wrong, ends the row.
     """
 
     def __init__(
@@ -99,61 +53,83 @@ class Caller:
         self._role = role
         self._sleep = sleep
         self._limiter = limiter or Limiter(settings.concurrency)
-        self._failures: list[str] = []
+        self._kind = ""
+        self._failures = 0
+        self._told: set[str] = set()
         self.name = model.name
         self.fingerprint = model.fingerprint
         self.is_agent = model.is_agent
 
     async def call(self, request: Request) -> Reply:
         """Answer once, trying again where that may help. Raises ProviderError, FatalModelError or LimitReached."""
-        for attempt in range(self._settings.retries + 1):
+        attempt = 0
+        while True:
             try:
                 reply = await self._attempt(request)
             except ProviderError as error:
-                if not error.transient or attempt == self._settings.retries:
+                if not error.transient or attempt == self._settings.retries or (error.retry_after or 0) > PATIENCE:
                     raise self._failed(error) from None
-                await self._sleep(_delay(attempt, error.retry_after))
+                self._tell(error)
+                await self._sleep(delay(attempt, error.retry_after))
+                attempt += 1
             else:
-                self._failures.clear()
+                self._failures = 0
                 return reply
-        raise AssertionError("unreachable")
-
-    async def _attempt(self, request: Request) -> Reply:
-        async with self._limiter.slot():
-            self._meter.reserve()
-            try:
-                reply = await asyncio.wait_for(self._model.call(request), self._settings.timeout)
-                usage = replace(reply.usage, usd=self._price(reply.usage))
-                self._meter.add(self._role, usage)
-                self._limiter.succeeded()
-                return replace(reply, usage=usage)
-            except asyncio.TimeoutError:
-                text = f"{self.name} gave no answer within {self._settings.timeout:g} s"
-                raise ProviderError(text, hint=f"models.{self._role}.timeout", transient=True) from None
-            except ProviderError as error:
-                if error.overloaded:
-                    self._limiter.overloaded()
-                raise
-            finally:
-                self._meter.release()
-
-    def _price(self, usage: Usage) -> float | None:
-        return usage.usd if usage.usd is not None else cost(self._settings, usage)
-
-    def _failed(self, error: ProviderError) -> ProviderError | FatalModelError:
-        if self._failures and self._failures[-1] != error.message:
-            self._failures.clear()
-        self._failures.append(error.message)
-        if len(self._failures) < STREAK:
-            return error
-        return FatalModelError(f"{STREAK} calls in a row failed alike: {error.message}", hint="skillgit doctor")
 
     async def close(self) -> None:
+        """Close the model."""
         await self._model.close()
 
+    async def _attempt(self, request: Request) -> Reply:
+        async with self._limiter.slot() as halvings, self._meter.room(self._most(request)):
+            try:
+                reply = await asyncio.wait_for(self._model.call(request), self._settings.timeout)
+            except asyncio.TimeoutError:
+                text = f"{self.name} gave no answer within {self._settings.timeout:g} s"
+                raise ProviderError(text, hint=f"raise models.{self._role}.timeout", transient=True) from None
+            except ProviderError as error:
+                if error.overloaded:
+                    self._limiter.overloaded(halvings)
+                raise
+            self._limiter.succeeded()
+            usage = reply.usage if reply.usage.usd is not None else self._priced(reply.usage)
+            self._meter.add(self._role, usage)
+            return replace(reply, usage=usage)
 
-def _delay(attempt: int, retry_after: float | None) -> float:
-    """Full jitter over an exponential ceiling, but never before the time that the provider named."""
-    ceiling = min(BACKOFF_MOST, BACKOFF_FIRST * 2**attempt)
-    jitter = random.uniform(0, ceiling)
+    def _most(self, request: Request) -> Usage:
+        """What a call takes if the answer is as long as it may be."""
+        return self._priced(Usage(tokens.of_request(request), request.max_tokens or self._settings.max_tokens))
+
+    def _priced(self, usage: Usage) -> Usage:
+        return replace(usage, usd=cost(self._settings, usage))
+
+    def _tell(self, error: ProviderError) -> None:
+        """Say once of each kind of failure that calls are repeated, for it may take long."""
+        kind = _kind(error.message)
+        if kind not in self._told:
+            self._told.add(kind)
+            log.warning("%s; trying again, up to %d times", error.message, self._settings.retries)
+
+    def _failed(self, error: ProviderError) -> ProviderError | FatalModelError:
+        kind = _kind(error.message)
+        self._failures = self._failures + 1 if kind == self._kind else 1
+        self._kind = kind
+        if self._failures < STREAK:
+            return error
+        return FatalModelError(
+            f"{STREAK} calls in a row failed alike: {error.message}", hint=error.hint or "skillgit doctor"
+        )
+
+
+def delay(attempt: int, retry_after: float | None) -> float:
+    """Seconds before the next attempt, counted from 0: full jitter under a doubling ceiling.
+
+    A time that the provider named is kept, with up to a second on top so that not all come back at once.
+    """
+    jitter = random.uniform(0, min(BACKOFF_MOST, BACKOFF_FIRST * 2**attempt))
     return jitter if retry_after is None else retry_after + min(jitter, 1.0)
+
+
+def _kind(message: str) -> str:
+    """What makes failures alike: their words without numbers and ids."""
+    return re.sub(r"\S*\d\S*", "#", message)

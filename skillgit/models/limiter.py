@@ -10,50 +10,52 @@ from contextlib import asynccontextmanager
 from skillgit.config import ModelSettings
 
 RECOVERY = 20
-"""Good calls in a row after which one more is allowed at once."""
+"""Good calls after which one more is allowed at once."""
 
 
 class Limiter:
-    """Slots for calls in flight, additive increase and multiplicative decrease (AIMD)."""
+    """Slots for calls in flight, additive increase and multiplicative decrease (AIMD).
+
+    Of the calls that were in flight when it was halved, no further one halves it: they only say the same again.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.allowed = most
-        self._taken = 0
+        self.taken = 0
         self._good = 0
+        self._halvings = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        """Wait for a free slot, in the order of asking, and hold it."""
+    async def slot(self) -> AsyncIterator[int]:
+        """Wait for a free slot, in the order of asking, and hold it. Gives the number of halvings so far."""
         await self._take()
         try:
-            yield
+            yield self._halvings
         finally:
-            self._taken -= 1
+            self.taken -= 1
             self._wake()
 
     async def _take(self) -> None:
-        if self._taken < self.allowed and not self._waiting:
-            self._taken += 1
+        if self.taken < self.allowed and not self._waiting:
+            self.taken += 1
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # it was our turn already: pass it on
-                self._taken -= 1
-            else:
-                self._waiting.remove(turn)
-            self._wake()
+            if not turn.cancelled():  # it was our turn already: pass it on
+                self.taken -= 1
+                self._wake()
             raise
 
     def _wake(self) -> None:
-        while self._waiting and self._taken < self.allowed:
+        while self._waiting and self.taken < self.allowed:
             turn = self._waiting.popleft()
-            if not turn.done():
-                self._taken += 1
+            if not turn.done():  # else the one who waited was cancelled
+                self.taken += 1
                 turn.set_result(None)
 
     def succeeded(self) -> None:
@@ -64,10 +66,12 @@ class Limiter:
             self._good = 0
             self._wake()
 
-    def overloaded(self) -> None:
-        """The provider answered 429 or said it is overloaded."""
-        self.allowed = max(1, self.allowed // 2)
+    def overloaded(self, halvings: int) -> None:
+        """The provider refused a call for being one too many; it began when there had been this many halvings."""
         self._good = 0
+        if halvings == self._halvings:
+            self.allowed = max(1, self.allowed // 2)
+            self._halvings += 1
 
 
 class Limiters:
@@ -80,5 +84,6 @@ class Limiters:
         """The limiter of these settings; the larger ``concurrency`` of the roles counts."""
         key = (settings.model.partition(":")[0], settings.base_url)
         limiter = self._limiters.setdefault(key, Limiter(settings.concurrency))
-        limiter.most = limiter.allowed = max(limiter.most, settings.concurrency)
+        if settings.concurrency > limiter.most:
+            limiter.most = limiter.allowed = settings.concurrency
         return limiter

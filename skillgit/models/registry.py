@@ -1,4 +1,7 @@
-"""Backends by provider name: one row each, whether built in or a plugin's (entry points ``skillgit.models``)."""
+"""Backends by provider name: one row each, built in or from a plugin.
+
+A plugin names a :class:`Backend` of its own under the entry points ``skillgit.models``, with the provider as the entry's name.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,15 @@ import importlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 from skillgit.config import ModelSettings
 from skillgit.errors import ConfigError
 from skillgit.models.base import Model
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 Role = Literal["target", "optimizer"]
 BOTH: tuple[Role, ...] = ("target", "optimizer")
@@ -77,11 +84,16 @@ BACKENDS = (
 
 
 def backends() -> dict[str, Backend]:
-    """Every backend by provider name, plugins included; a plugin's entry point loads a Backend."""
-    from importlib.metadata import entry_points
-
-    plugins = {entry.name: entry.load() for entry in entry_points(group="skillgit.models")}
-    return {**plugins, **{backend.provider: backend for backend in BACKENDS}}
+    """Every backend by provider name, plugins included; one that cannot be loaded says so in ``missing``."""
+    found = {}
+    for entry in _plugins():
+        try:
+            found[entry.name] = _loaded(entry)
+        except ConfigError as error:
+            found[entry.name] = Backend(
+                entry.name, "", BOTH, entry.value, f"{entry.name}:NAME", partial(str, error.message)
+            )
+    return found | {backend.provider: backend for backend in BACKENDS}
 
 
 def create(settings: ModelSettings, role: Role) -> Model:
@@ -90,14 +102,41 @@ def create(settings: ModelSettings, role: Role) -> Model:
     Raises ConfigError for an unknown provider or a role the backend cannot play.
     """
     provider, _, name = settings.model.partition(":")
-    known = backends()
-    backend = known.get(provider)
-    if backend is None:
-        near = difflib.get_close_matches(provider, known, n=1)
-        tail = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"
-        raise ConfigError(f"models.{role}: there is no provider '{provider}'; {tail}", hint="skillgit models")
+    backend = _find(provider, role)
     if role not in backend.roles:
         raise ConfigError(f"models.{role}: {settings.model} can only be the {' or '.join(backend.roles)}")
     module, _, attribute = backend.factory.partition(":")
     model: Model = getattr(importlib.import_module(module), attribute)(settings, name)
     return model
+
+
+def _find(provider: str, role: Role) -> Backend:
+    for backend in BACKENDS:
+        if backend.provider == provider:
+            return backend
+    plugins = _plugins()
+    for entry in plugins:
+        if entry.name == provider:
+            return _loaded(entry)
+    known = [backend.provider for backend in BACKENDS] + [entry.name for entry in plugins]
+    near = difflib.get_close_matches(provider, known, n=1)
+    tail = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"
+    raise ConfigError(f"models.{role}: there is no provider '{provider}'; {tail}", hint="skillgit models")
+
+
+def _plugins() -> list[EntryPoint]:
+    from importlib.metadata import entry_points
+
+    return list(entry_points(group="skillgit.models"))
+
+
+def _loaded(entry: EntryPoint) -> Backend:
+    try:
+        backend = entry.load()
+    except Exception as error:  # noqa: BLE001 - somebody else's code, which may fail in any way
+        raise ConfigError(
+            f"the plugin {entry.value} for '{entry.name}' cannot be loaded: {type(error).__name__}: {error}"
+        ) from None
+    if not isinstance(backend, Backend):
+        raise ConfigError(f"the plugin {entry.value} for '{entry.name}' is no skillgit.models.registry.Backend")
+    return backend
