@@ -18,6 +18,7 @@ from skillgit.lines import (
     BOM,
     BREAK,
     after_break,
+    is_blank,
     line_end,
     line_number,
     line_start,
@@ -153,8 +154,8 @@ def with_body(text: str, new_body: str) -> str:
     SkillError when nothing is left of it, or when it would be read as frontmatter.
     """
     with suppress(SkillError):  # the frontmatter is a thematic break, or markers are out of place
-        check_document(new_body, "the rewrite")
-        new_body = body(new_body)
+        if frontmatter(new_body) or not OPENING.match(new_body):
+            new_body = body(new_body)
     content = trim_blank_lines(clean(new_body))
     if not content:
         raise SkillError("the new body is empty", hint="a rewrite has to keep at least one line")
@@ -165,7 +166,7 @@ def with_body(text: str, new_body: str) -> str:
             changed = changed[:start] + _refilled(text, home, content) + changed[end:]
         elif not is_blank(text[start:end]):
             changed = changed[:start] + eol * (1 if end == len(text) else 2) + changed[end:]
-    if protected(changed) != protected(text):
+    if OPENING.match(changed) and not OPENING.match(text):
         raise SkillError("the new body would be read as frontmatter", hint="let it begin otherwise than with '---'")
     return changed
 
@@ -180,10 +181,6 @@ def _refilled(text: str, home: Span, content: str) -> str:
     first = start + len(old) - len(old.removeprefix(BOM).lstrip())
     last = start + len(old.rstrip())
     return text[start : line_start(text, first)] + content + text[line_end(text, last) : end]
-
-
-def is_blank(text: str) -> bool:
-    return not text.removeprefix(BOM).strip()
 
 
 def strip_markers(content: str) -> str:

@@ -86,7 +86,7 @@ def parse_edit(raw: Mapping[str, Any]) -> Edit | str:
         return f"op {raw.get('op')!r} is unknown; it is one of {', '.join(OPS)}"
     if op != "append" and not target.strip():
         return f"{op} needs a target"
-    if op != "delete" and not content.strip():
+    if op != "delete" and not content:
         return f"{op} needs content"
     return Edit(
         op=cast(Op, op),

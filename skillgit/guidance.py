@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from skillgit.document import Span, clean, is_blank, regions, segments
-from skillgit.lines import BREAK, after_break, content_end, line_start, newline, place_block, trim_blank_lines, unix
+from skillgit.document import Span, clean, regions, segments
+from skillgit.lines import (
+    BREAK,
+    after_break,
+    content_end,
+    is_blank,
+    line_start,
+    newline,
+    place_block,
+    trim_blank_lines,
+    unix,
+)
 
 BULLET = "- "
 INDENT = "  "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 BREAK = re.compile(r"\r\n|\n|\r")
 LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
@@ -19,6 +20,11 @@ def newline(text: str) -> str:
     crlf = text.count("\r\n")
     counts = {"\n": text.count("\n") - crlf, "\r\n": crlf, "\r": text.count("\r") - crlf}
     return max(counts, key=lambda ending: counts[ending])
+
+
+def common_start(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many items (characters, or lines) are the same at the start of both."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def line_number(text: str, offset: int) -> int:
@@ -42,6 +48,10 @@ def after_break(text: str, offset: int) -> int:
     """Where the next line begins, or the end of the text."""
     match = BREAK.search(text, offset)
     return match.end() if match else len(text)
+
+
+def is_blank(text: str) -> bool:
+    return not text.removeprefix(BOM).strip()
 
 
 def ends_line(text: str) -> bool:
@@ -76,7 +86,7 @@ def place_block(text: str, start: int, end: int, block: str) -> tuple[int, str]:
         at = after_break(text, at)
     before = text[:at]
     lead = tail = ""
-    if before.strip(BOM + " \t\r\n"):
+    if not is_blank(before):
         lead = eol * (not ends_line(before)) + eol * (not (_is_item(before) and bool(LIST_ITEM.match(block))))
     if not ends_line(block) and (at < len(text) or ends_line(text) or not lead):
         tail = eol

@@ -41,10 +41,10 @@ class Found:
 def find(text: str, target: str, free: Sequence[Span], *, verbatim: bool = False) -> Found:
     """Look for the target within each span of ``free``: as it is, and then, if it is nowhere, loosely.
 
-    Loosely, runs of white space are equal, and so are typographic and ASCII quotes and dashes. Line endings never
-    count, unless ``verbatim``. Overlapping places all count. Time is linear in the text.
+    Line endings do not count. Loosely, runs of white space are equal, and so are typographic and ASCII quotes and
+    dashes. With ``verbatim`` every byte counts. Overlapping places all count. Time is linear in the text.
     """
-    for view, needle in ((as_is if verbatim else any_ending, target), (loose, target.strip())):
+    for view, needle in [(as_is, target)] if verbatim else [(any_ending, target), (loose, target.strip())]:
         places = [place for span in free for place in _places(view, text, needle, span)][: MOST_PLACES + 1]
         if places:
             return Found(tuple(places), fuzzy=view is loose)
@@ -122,7 +122,9 @@ def deletion(text: str, place: Span) -> Span:
         return max(start, head), min(end, foot)
     if start >= head:
         return head, max(end, after_break(text, foot))
-    return (after_break(text, start), end) if end > foot else (start, foot)
+    if end > foot and start > line_start(text, start):  # the line before keeps its break
+        return after_break(text, start), end
+    return start, max(end, foot)
 
 
 def holds_block(text: str, block: str) -> bool:

@@ -6,7 +6,6 @@ Lines are git's here: they end with LF, and a CR before it is part of the line.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff as difflib_diff
@@ -14,8 +13,9 @@ from io import StringIO
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from skillgit.document import MARKER, Span, regions, segments
+from skillgit.document import MARKER, regions
 from skillgit.errors import SkillError
+from skillgit.lines import common_start
 from skillgit.skill import Edit, apply_edits
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ DEV_NULL = "/dev/null"
 HINT = "make it with 'git diff' between the skill as it is now and as it should be"
 ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
 OTHER_CHANGE = re.compile(r"^(old|new) mode ", re.MULTILINE)
+# of a file's header: what stands between its first line and the names, and the names
+HEADER = re.compile(
+    r"^diff --git .*\n((?:(?!diff --git |--- |@@ ).*\n)*)--- ([^\t\n]*).*\n\+\+\+ ([^\t\n]*).*\n", re.MULTILINE
+)
 ESCAPED = re.compile(rb"\\([0-7]{3}|.)")
 
 
@@ -42,9 +46,8 @@ class Hunk:
     @property
     def core(self) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
         """Where the first changed line is, and what is removed and added there: the hunk without its outer context."""
-        shortest = min(len(self.old), len(self.new))
-        head = next((i for i in range(shortest) if self.old[i] != self.new[i]), shortest)
-        tail = next((i for i in range(shortest - head) if self.old[-1 - i] != self.new[-1 - i]), shortest - head)
+        head = common_start(self.old, self.new)
+        tail = common_start(self.old[head:][::-1], self.new[head:][::-1])
         return self.at + head, self.old[head : len(self.old) - tail], self.new[head : len(self.new) - tail]
 
 
@@ -138,8 +141,9 @@ def _only_file(diff: str, path: str) -> PatchedFile:
     from unidiff.errors import UnidiffParseError
     from unidiff.patch import PatchSet
 
+    diff = HEADER.sub(_without_spaces, diff if diff.endswith("\n") else f"{diff}\n")
     try:
-        files = PatchSet(StringIO(diff if diff.endswith("\n") else f"{diff}\n", newline="\n"))
+        files = PatchSet(StringIO(diff, newline="\n"))
     except UnidiffParseError as error:
         raise _refusal(f"the patch is not a unified diff: {' '.join(str(error).split())}") from error
     if not files:
@@ -157,6 +161,14 @@ def _only_file(diff: str, path: str) -> PatchedFile:
     if len(files) > 1 or not files[0]:
         raise _refusal(f"the patch has {len(files)} parts for {_name(files[0])}, not one with hunks")
     return files[0]
+
+
+def _without_spaces(header: re.Match[str]) -> str:
+    """The header with its names in quotes, so that the first line can be told apart into two names."""
+    old, new = (
+        f'"{name.strip(chr(34))}"'.replace(" ", "\\040") if " " in name else name for name in header.groups()[1:]
+    )
+    return f"diff --git {old} {new}\n{header[1]}--- {old}\n+++ {new}\n"
 
 
 def _is_about(file: PatchedFile, path: str) -> bool:
@@ -204,31 +216,16 @@ def _shown(line: str | None) -> str:
 
 def _candidates(text: str, start: int, stop: int, added: Sequence[str]) -> Iterator[Edit]:
     """Edits that put ``added`` in the place of the lines from start to stop, the plainest first."""
-    lines, free = _lines(text), segments(text)
-    first, last = _free_lines(lines, free, start, stop)
-    new = "".join(added)
-    for context in range(max(start - first, last - stop) + 1):
-        head, tail = max(first, start - context), min(last, stop + context)
-        before, old, after = ("".join(lines[slice(*ends)]) for ends in ((head, start), (start, stop), (stop, tail)))
-        if not old and _is_unique(text, free, before):
+    lines, new = _lines(text), "".join(added)
+    for context in range(max(start, len(lines) - stop) + 1):
+        around = (slice(max(0, start - context), start), slice(start, stop), slice(stop, stop + context))
+        before, old, after = ("".join(lines[part]) for part in around)
+        if not old and text.count(before) == 1:
             yield Edit("insert_after", new, before, source="patch")
-        if not new and _is_unique(text, free, old):
+        if not new and text.count(old) == 1:
             yield Edit("delete", target=old, source="patch")
-        if _is_unique(text, free, before + old + after):
+        if text.count(before + old + after) == 1:
             yield Edit("replace", before + new + after, before + old + after, source="patch")
-
-
-def _free_lines(lines: Sequence[str], free: Sequence[Span], start: int, stop: int) -> Span:
-    """From where to where lines stand in the same stretch of the body as those from start to stop."""
-    offsets = [0, *accumulate(map(len, lines))]
-    for begin, end in free:
-        if begin <= offsets[start] and offsets[stop] <= end:
-            return bisect_left(offsets, begin), bisect_right(offsets, end) - 1
-    return start, stop
-
-
-def _is_unique(text: str, free: Sequence[Span], target: str) -> bool:
-    return bool(target) and sum(text.count(target, *span) for span in free) == 1
 
 
 def _does(edit: Edit, text: str, wanted: str) -> bool:

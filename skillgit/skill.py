@@ -19,7 +19,6 @@ from skillgit.document import (
     check_document,
     digest,
     frontmatter,
-    is_blank,
     main_segment,
     protected,
     regions,
@@ -30,7 +29,17 @@ from skillgit.document import (
 from skillgit.edit import OPS, Edit, Op, Patch, Pattern, not_text, parse_edit
 from skillgit.errors import SkillError
 from skillgit.guidance import appendix_notes, deployable, guidance, with_appendix, with_guidance
-from skillgit.lines import common_start, ends_line, line_number, newline, place_block, trim_blank_lines, unix, visible
+from skillgit.lines import (
+    common_start,
+    ends_line,
+    is_blank,
+    line_number,
+    newline,
+    place_block,
+    trim_blank_lines,
+    unix,
+    visible,
+)
 from skillgit.matching import MOST_PLACES, after_line, deletion, find, holds_block
 
 __all__ = [
