@@ -10,14 +10,18 @@ from skillgit.concurrency import gather
 from skillgit.config import ReflectSettings
 from skillgit.errors import OutputError, ProviderError
 from skillgit.skill import Edit, EditReport, Patch
+from skillgit.stages import answers
 from skillgit.stages.ask import Optimizer
-from skillgit.stages.proposal import MERGE_SCHEMA, Proposals, read_edits
-from skillgit.stages.render import edits_block, meta_block, skill_block
+from skillgit.stages.proposal import Proposals, read_edits
+from skillgit.stages.render import edits_block, meta_block, one_line, skill_block
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """One patch of all, reports for merged edits that cannot be read, and what fell back."""
+    """One patch of all, reports for merged edits that go no further, and what fell back.
+
+    ``unreadable`` are edits that are none, and those that would change text which an edit before them changes.
+    """
 
     patch: Patch
     unreadable: tuple[EditReport, ...] = ()
@@ -27,98 +31,140 @@ class Merged:
 async def aggregate(
     optimizer: Optimizer, proposals: Proposals, *, skill: str, meta: str, settings: ReflectSettings
 ) -> Merged:
-    """Merge the patches of all minibatches into one.
+    """Merge the patches of all minibatches into one, ``merge_batch_size`` at a time.
 
-    One patch alone is not sent to a merge. A merge that fails is replaced by concatenation, failures first.
+    One patch alone is not sent to a merge. A merge that fails is replaced by concatenation, failures first. The support
+    of an edit is the number of patches that stand behind it.
     """
     merger = _Merger(optimizer, skill, meta, settings)
+    leaves = [
+        _Node(tuple(_Backed(edit, frozenset({number})) for edit in patch.edits), patch.reasoning, patch.source)
+        for number, patch in enumerate(proposals.patches)
+        if patch.edits
+    ]
     trees = []
     for source in ("failure", "success"):
-        patches = [patch for patch in proposals.patches if patch.source == source and patch.edits]
-        if patches:
-            trees.append(await merger.tree(patches))
-    patch = await merger.merge(trees, "merge_final") if len(trees) > 1 else trees[0] if trees else Patch(())
-    return Merged(patch, tuple(merger.unreadable), tuple(merger.fallbacks))
+        group = [leaf for leaf in leaves if leaf.source == source]
+        if group:
+            trees.append(await merger.tree(group))
+    if not trees:
+        return Merged(Patch(()))
+    node = await merger.merge("merge_final", 0, trees)
+    patch = Patch(tuple(backed.counted for backed in node.edits), node.reasoning, node.source)
+    return Merged(patch, node.unreadable, node.fallbacks)
 
 
+@dataclass(frozen=True, slots=True)
+class _Backed:
+    """An edit, and the numbers of the minibatch patches that stand behind it."""
+
+    edit: Edit
+    patches: frozenset[int]
+
+    @property
+    def counted(self) -> Edit:
+        """The edit with its support; one that the merge made up has that of the merge."""
+        return replace(self.edit, support=max(1, len(self.patches)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A patch of the tree, with what was lost below it."""
+
+    edits: tuple[_Backed, ...]
+    reasoning: str
+    source: str
+    unreadable: tuple[EditReport, ...] = ()
+    fallbacks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Merger:
-    def __init__(self, optimizer: Optimizer, skill: str, meta: str, settings: ReflectSettings) -> None:
-        self._optimizer = optimizer
-        self._skill = skill
-        self._meta = meta
-        self._settings = settings
-        self._calls = 0
-        self.unreadable: list[EditReport] = []
-        self.fallbacks: list[str] = []
+    optimizer: Optimizer
+    skill: str
+    meta: str
+    settings: ReflectSettings
 
-    async def tree(self, patches: list[Patch]) -> Patch:
+    async def tree(self, nodes: list[_Node]) -> _Node:
         """Merge in groups until one is left; each level is shorter, as a group holds at least two."""
-        size = max(2, self._settings.merge_batch_size)
-        while len(patches) > 1:
-            groups = [patches[start : start + size] for start in range(0, len(patches), size)]
-            merges = [self.merge(group, "merge") for group in groups]
-            patches = await gather(merges, self._settings.concurrency)
-        return patches[0]
+        size = max(2, self.settings.merge_batch_size)
+        while len(nodes) > 1:
+            groups = [nodes[start : start + size] for start in range(0, len(nodes), size)]
+            merges = [self.merge("merge", index, group) for index, group in enumerate(groups)]
+            nodes = await gather(merges, self.settings.concurrency)
+        return nodes[0]
 
-    async def merge(self, patches: Sequence[Patch], stage: str) -> Patch:
-        """One patch of several."""
-        if len(patches) == 1:
-            return patches[0]
-        index, self._calls = self._calls, self._calls + 1
-        edits = [edit for patch in patches for edit in patch.edits]
-        values = {"skill": skill_block(self._skill), "meta": meta_block(self._meta), "edits": edits_block(edits)}
-        context = {"stage": "merge", "skill": self._skill, "patches": [[e.as_dict() for e in p.edits] for p in patches]}
-        source = patches[0].source
+    async def merge(self, stage: str, index: int, nodes: Sequence[_Node]) -> _Node:
+        """One patch of several, by the optimizer or else by concatenation."""
+        if len(nodes) == 1:
+            return nodes[0]
+        inputs = [backed for node in nodes for backed in node.edits]
+        shown = edits_block([backed.counted for backed in inputs])
+        values = {"skill": skill_block(self.skill), "meta": meta_block(self.meta), "edits": shown}
+        patches = [[backed.counted.as_dict() for backed in node.edits] for node in nodes]
+        context = {"stage": "merge", "skill": self.skill, "patches": patches}
+        fallbacks: tuple[str, ...] = ()
         try:
-            return await self._optimizer.ask(
-                stage, values, MERGE_SCHEMA, lambda data: self._read(data, edits, source), context=context, index=index
+            merged = await self.optimizer.ask(
+                stage, values, answers.MERGE, lambda data: _read(data, inputs), context=context, index=index
             )
         except (OutputError, ProviderError) as error:
-            self.fallbacks.append(f"{stage}: concatenation instead of a merge: {error.message}")
-            return Patch(tuple(_distinct(edits)), source=source)
-
-    def _read(self, data: Mapping[str, Any], inputs: Sequence[Edit], source: str) -> Patch:
-        edits, unreadable = read_edits(data["edits"])
-        rows = [row for row in data["edits"] if isinstance(row, Mapping)]
-        sources = iter([_indices(row.get("sources"), len(inputs)) for row in rows])
-        backed = [_backed(edit, [inputs[i] for i in next(sources)], source) for edit in edits]
-        if inputs and not backed:
-            raise ValueError("the merge keeps no edit at all")
-        self.unreadable += unreadable
-        return Patch(tuple(_distinct(backed)), str(data.get("reasoning") or ""), source)
+            merged = _Node(tuple(inputs), "", inputs[0].edit.source)
+            fallbacks = (f"{stage}: concatenation instead of a merge: {one_line(error.message)}",)
+        edits, conflicts = _distinct(merged.edits)
+        return replace(
+            merged,
+            edits=edits,
+            unreadable=(*(r for node in nodes for r in node.unreadable), *merged.unreadable, *conflicts),
+            fallbacks=(*(text for node in nodes for text in node.fallbacks), *fallbacks),
+        )
 
 
-def _indices(value: Any, count: int) -> list[int]:
-    found = value if isinstance(value, list) else []
-    return list(dict.fromkeys(i for i in found if isinstance(i, int) and not isinstance(i, bool) and 0 <= i < count))
+def _read(data: Mapping[str, Any], inputs: Sequence[_Backed]) -> _Node:
+    read, unreadable = read_edits(data["edits"])
+    if not read:
+        raise ValueError("the merge keeps no edit at all")
+    edits = tuple(_backed(edit, row.get("sources"), inputs) for edit, row in read)
+    return _Node(edits, answers.text(data["reasoning"], "reasoning"), inputs[0].edit.source, unreadable)
 
 
-def _backed(edit: Edit, inputs: Sequence[Edit], source: str) -> Edit:
-    """The merged edit with the support, evidence and source of those it stands for."""
-    if not inputs:
-        return replace(edit, source=source)
-    evidence = dict.fromkeys(task_id for origin in inputs for task_id in origin.evidence)
-    sources = [origin.source for origin in inputs]
-    return replace(
+def _backed(edit: Edit, sources: Any, inputs: Sequence[_Backed]) -> _Backed:
+    """A merged edit, backed by the inputs that it says it stands for and by those that are the same."""
+    named = answers.indices(sources, len(inputs))
+    digest = edit.digest()
+    origins = [backed for i, backed in enumerate(inputs) if i in named or backed.edit.digest() == digest]
+    if not origins:
+        return _Backed(replace(edit, source=inputs[0].edit.source, evidence=()), frozenset())
+    return _joined(replace(edit, evidence=()), origins)
+
+
+def _joined(edit: Edit, origins: Sequence[_Backed]) -> _Backed:
+    """The edit with the evidence, source and backing of all that it stands for, and the first one's words if it has none."""
+    first = origins[0].edit
+    evidence = dict.fromkeys(task_id for origin in origins for task_id in origin.edit.evidence)
+    joined = replace(
         edit,
-        support=sum(origin.support for origin in inputs),
+        source="failure" if any(origin.edit.source == "failure" for origin in origins) else first.source,
         evidence=tuple(evidence),
-        source="failure" if "failure" in sources else sources[0],
-        title=edit.title or inputs[0].title,
-        reasoning=edit.reasoning or inputs[0].reasoning,
+        title=edit.title or first.title,
+        reasoning=edit.reasoning or first.reasoning,
     )
+    return _Backed(joined, frozenset().union(*(origin.patches for origin in origins)))
 
 
-def _distinct(edits: Sequence[Edit]) -> list[Edit]:
-    """No two edits that are equal, and no two that change the same text."""
-    kept: list[Edit] = []
-    digests: set[str] = set()
+def _distinct(edits: Sequence[_Backed]) -> tuple[tuple[_Backed, ...], tuple[EditReport, ...]]:
+    """Equal edits as one, and reports for those that would change text which an edit before them changes."""
+    kept: dict[str, _Backed] = {}
     taken: set[str] = set()
-    for edit in edits:
+    conflicts: list[EditReport] = []
+    for backed in edits:
+        edit, digest = backed.edit, backed.edit.digest()
         changes = edit.target if edit.op in ("replace", "delete") else ""
-        if edit.digest() in digests or (changes and changes in taken):
-            continue
-        digests.add(edit.digest())
-        taken.add(changes)
-        kept.append(edit)
-    return kept
+        if digest in kept:
+            kept[digest] = _joined(kept[digest].edit, (kept[digest], backed))
+        elif changes in taken:
+            conflicts.append(EditReport(edit, "duplicate", "an edit before it changes the same text"))
+        else:
+            kept[digest] = backed
+            taken |= {changes} - {""}
+    return tuple(kept.values()), tuple(conflicts)

@@ -6,39 +6,40 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from skillgit.longitudinal import KINDS, Pair
-from skillgit.stages.render import NOTHING, trajectory_block
+from skillgit.longitudinal import KINDS, Kind, Pair
+from skillgit.stages.render import NOTHING, fenced, one_line, trajectory_block
 
-SHOWN_FIRST = ("regressed", "persistent", "improved", "stable")
+IN_FULL: tuple[Kind, ...] = ("regressed", "persistent", "improved")
+"""The order in which pairs are shown; of stable ones just the ids, for there is nothing to mend in them."""
 
 
-def pairs_block(pairs: Sequence[Pair], skill: str) -> str:
-    """The counts, then each pair with both trajectories, regressions first; stable ones by id only."""
+def pairs_block(pairs: Sequence[Pair], before: str, after: str, *, answers: bool) -> str:
+    """The counts, then each pair with both trajectories, regressions first; ``before`` and ``after`` are the skills."""
+    if not pairs:
+        return NOTHING
     counts = Counter(pair.kind for pair in pairs)
     blocks = [", ".join(f"{kind} {counts[kind]}" for kind in KINDS)]
-    for kind in SHOWN_FIRST:
-        found = [pair for pair in pairs if pair.kind == kind]
-        if kind == "stable":
-            blocks += [f"Stable: {', '.join(pair.task.id for pair in found)}"] if found else []
-        else:
-            blocks += [_pair(pair, skill) for pair in found]
-    return "\n\n".join(blocks) if pairs else NOTHING
+    told: set[str] = set()
+    for pair in (pair for kind in IN_FULL for pair in pairs if pair.kind == kind):
+        first = trajectory_block(pair.before, before, answers=answers, told=told)
+        second = trajectory_block(pair.after, after, answers=answers, told=told)
+        alike = pair.before == pair.after
+        shown = f"Before and after alike:\n{first}" if alike else f"Before:\n{first}\n\nAfter:\n{second}"
+        blocks.append(f"## {pair.kind.capitalize()}\n\n{shown}")
+    stable = [one_line(pair.task.id) for pair in pairs if pair.kind == "stable"]
+    if stable:
+        blocks.append("## Stable\n\n" + fenced("\n".join(stable)))
+    return "\n\n".join(blocks)
 
 
-def _pair(pair: Pair, skill: str) -> str:
-    before = trajectory_block(pair.before, skill, answers=True)
-    after = trajectory_block(pair.after, skill, answers=True)
-    return f"## {pair.kind.capitalize()}: {pair.task.id}\n\nBefore:\n{before}\n\nAfter:\n{after}"
-
-
-def pairs_facts(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+def pairs_facts(pairs: Sequence[Pair], *, answers: bool) -> list[dict[str, Any]]:
     """The comparison as data, for optimizers that are programs."""
     return [
         {
             "id": pair.task.id,
             "kind": pair.kind,
             "input": pair.task.input,
-            "answer": pair.task.answer,
+            "answer": pair.task.answer if answers else None,
             "before": pair.before.answer,
             "after": pair.after.answer,
         }

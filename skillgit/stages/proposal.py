@@ -1,4 +1,4 @@
-"""The form in which the optimizer proposes edits, and how an answer becomes a patch. Pure."""
+"""How an answer with edits becomes patches, and what becomes of the edits in it that are none. Pure."""
 
 from __future__ import annotations
 
@@ -7,23 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from skillgit.document import clean
 from skillgit.skill import Edit, EditReport, Patch, Pattern, parse_edit
-from skillgit.stages.ask import TEXT, WHOLE, list_of, schema_of
+from skillgit.stages.answers import rows, text
 
-NULLABLE: Mapping[str, Any] = {"type": ["string", "null"]}
-EDIT = {
-    "op": {"type": "string", "enum": ["append", "insert_after", "replace", "delete"]},
-    "target": NULLABLE,
-    "content": TEXT,
-    "title": TEXT,
-    "reasoning": TEXT,
-}
-REFLECT_SCHEMA = schema_of(
-    patterns=list_of(schema_of(pattern=TEXT, count=WHOLE, task_ids=list_of(TEXT))),
-    reasoning=TEXT,
-    edits=list_of(schema_of(**EDIT, task_ids=list_of(TEXT))),
-)
-MERGE_SCHEMA = schema_of(reasoning=TEXT, edits=list_of(schema_of(**EDIT, sources=list_of(WHOLE))))
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,47 +27,50 @@ class Proposals:
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
-        """The patterns of all minibatches, the most frequent first."""
-        found = [pattern for patch in self.patches for pattern in patch.patterns]
-        return tuple(sorted(found, key=lambda pattern: -pattern.count))
+        """The failure patterns of all minibatches, equal ones as one, the most frequent first."""
+        found: dict[str, Pattern] = {}
+        for new in (pattern for patch in self.patches if patch.source == "failure" for pattern in patch.patterns):
+            key = new.pattern.casefold()
+            old = found.get(key)
+            ids = tuple(dict.fromkeys((*old.task_ids, *new.task_ids))) if old else ()
+            found[key] = Pattern(old.pattern, old.count + new.count, ids) if old else new
+        return tuple(sorted(found.values(), key=lambda pattern: -pattern.count))
 
 
-def read_reflection(data: Mapping[str, Any], source: str, shown: Sequence[str]) -> tuple[Patch, tuple[EditReport, ...]]:
+def read_reflection(data: Row, source: str, shown: Sequence[str]) -> tuple[Patch, tuple[EditReport, ...]]:
     """The patch of a reflection, and reports for the edits that are none; ``shown`` are the minibatch's task ids.
 
-    Raises ValueError when the lists are no lists.
+    An edit that names none of the tasks shown rests on all of them. Raises ValueError when a list is no list.
     """
-    edits, unreadable = read_edits(data["edits"])
-    evidence = [tuple(i for i in edit.evidence if i in shown) or tuple(shown) for edit in edits]
-    edits = [replace(e, source=source, evidence=ids) for e, ids in zip(edits, evidence, strict=True)]
-    patterns = tuple(_pattern(row, shown) for row in _rows(data["patterns"], "patterns") if row.get("pattern"))
-    return Patch(tuple(edits), str(data.get("reasoning") or ""), source, patterns), tuple(unreadable)
+    read, unreadable = read_edits(data["edits"])
+    edits = []
+    for edit, _ in read:
+        named = tuple(task_id for task_id in edit.evidence if task_id in shown)
+        edits.append(replace(edit, source=source, evidence=named or tuple(shown)))
+    patterns = [_pattern(row, shown) for row in rows(data["patterns"], "patterns") if isinstance(row, Mapping)]
+    reasoning = text(data["reasoning"], "reasoning")
+    return Patch(tuple(edits), reasoning, source, tuple(p for p in patterns if p.pattern)), unreadable
 
 
-def read_edits(rows: Any) -> tuple[list[Edit], list[EditReport]]:
-    """The edits in an answer, and a report for each that is none."""
-    edits: list[Edit] = []
+def read_edits(value: Any) -> tuple[list[tuple[Edit, Row]], tuple[EditReport, ...]]:
+    """The edits in an answer, each with the row it was read from, and a report for each row that is none."""
+    edits: list[tuple[Edit, Row]] = []
     unreadable: list[EditReport] = []
-    if not isinstance(rows, list):
-        raise ValueError(f"'edits' must be a list, not {type(rows).__name__}")
-    for row in rows:
-        parsed = parse_edit(row) if isinstance(row, Mapping) else f"an edit must be an object, not {row!r}"
+    for row in rows(value, "edits"):
+        parsed = parse_edit(row)
         if isinstance(parsed, Edit):
-            edits.append(parsed)
+            edits.append((parsed, row))
         else:
-            kept = Edit("append", json.dumps(row, ensure_ascii=False, default=str), title="an edit that cannot be read")
-            unreadable.append(EditReport(kept, "invalid", parsed))
-    return edits, unreadable
+            written = clean(json.dumps(row, ensure_ascii=False, default=str))
+            unreadable.append(
+                EditReport(Edit("append", written, title="an edit that cannot be read"), "invalid", parsed)
+            )
+    return edits, tuple(unreadable)
 
 
-def _rows(rows: Any, name: str) -> list[Mapping[str, Any]]:
-    if not isinstance(rows, list):
-        raise ValueError(f"'{name}' must be a list, not {type(rows).__name__}")
-    return [row for row in rows if isinstance(row, Mapping)]
-
-
-def _pattern(row: Mapping[str, Any], shown: Sequence[str]) -> Pattern:
-    ids = tuple(str(i) for i in row.get("task_ids") or () if str(i) in shown)
+def _pattern(row: Row, shown: Sequence[str]) -> Pattern:
+    named = row.get("task_ids")
+    ids = tuple(dict.fromkeys(str(i) for i in named if str(i) in shown)) if isinstance(named, list) else ()
     count = row.get("count")
     counted = count if isinstance(count, int) and 0 < count <= len(shown) else max(1, len(ids))
-    return Pattern(" ".join(str(row["pattern"]).split()), counted, ids)
+    return Pattern(" ".join(text(row.get("pattern"), "pattern").split()), int(counted), ids)

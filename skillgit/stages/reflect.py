@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skillgit.concurrency import gather
@@ -10,9 +11,10 @@ from skillgit.config import ReflectSettings
 from skillgit.errors import OutputError, ProviderError
 from skillgit.skill import EditReport, Patch
 from skillgit.splits import minibatches
+from skillgit.stages import answers
 from skillgit.stages.ask import Optimizer
-from skillgit.stages.proposal import REFLECT_SCHEMA, Proposals, read_reflection
-from skillgit.stages.render import buffer_block, meta_block, skill_block, trajectories_block
+from skillgit.stages.proposal import Proposals, read_reflection
+from skillgit.stages.render import buffer_block, meta_block, one_line, skill_block, trajectories_block
 
 if TYPE_CHECKING:
     from skillgit.env import Trajectory
@@ -33,40 +35,77 @@ async def reflect(
 ) -> Proposals:
     """A patch for each minibatch of failures (hard = 0) and of successes (hard > 0); error items are left out.
 
-    A minibatch whose call fails is lost and said so; when all are lost, the last error is raised.
+    A minibatch whose call fails, or whose answers cannot be used, is lost, and ``fallbacks`` say so. When the provider
+    failed all of them, its last error is raised.
     """
+    reader = _Reader(optimizer, skill, budget, buffer, meta, settings)
+    jobs = _jobs(trajectories, settings, seed_parts)
+    work = [reader.read(index, source, batch) for index, (source, batch) in enumerate(jobs)]
+    results = await gather(work, settings.concurrency)
+    read = [result for result in results if isinstance(result, tuple)]
+    lost = [(source, batch, r) for (source, batch), r in zip(jobs, results, strict=True) if not isinstance(r, tuple)]
+    if lost and all(isinstance(result, ProviderError) for result in results):
+        raise lost[-1][2]
+    return Proposals(
+        patches=tuple(patch for patch, _ in read if patch.edits or patch.patterns),
+        unreadable=tuple(report for _, reports in read for report in reports),
+        fallbacks=tuple(
+            f"reflect: lost a minibatch of {source}, {len(batch)} tasks: {one_line(error.message)}"
+            for source, batch, error in lost
+        ),
+    )
+
+
+def _jobs(
+    trajectories: Sequence[Trajectory], settings: ReflectSettings, seed_parts: tuple[object, ...]
+) -> list[tuple[str, tuple[Trajectory, ...]]]:
+    """The minibatches, each with what it is called."""
     scored = [trajectory for trajectory in trajectories if not trajectory.error]
-    groups = {"failure": [t for t in scored if t.hard == 0], "success": [t for t in scored if t.hard > 0]}
-    if settings.failure_only:
-        del groups["success"]
-    jobs = [
+    groups = {"failure": [t for t in scored if t.hard == 0]}
+    if not settings.failure_only:
+        groups["success"] = [t for t in scored if t.hard > 0]
+    return [
         (source, batch)
         for source, found in groups.items()
         for batch in minibatches(found, settings.minibatch_size, (*seed_parts, source))
     ]
 
-    async def one(index: int, source: str, batch: Sequence[Trajectory]) -> Read | OutputError | ProviderError:
-        ids = [trajectory.task.id for trajectory in batch]
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Has the optimizer read one minibatch after another."""
+
+    optimizer: Optimizer
+    skill: str
+    budget: int | None
+    buffer: Sequence[Mapping[str, Any]]
+    meta: str
+    settings: ReflectSettings
+
+    async def read(self, index: int, source: str, batch: Sequence[Trajectory]) -> Read | OutputError | ProviderError:
+        """The patch of a minibatch and its unreadable edits, or why there is none."""
+        show = self.settings.show_answers
         values = {
-            "skill": skill_block(skill),
-            "budget": "as many as are needed" if budget is None else str(budget),
-            "buffer": buffer_block(buffer),
-            "meta": meta_block(meta),
-            "trajectories": trajectories_block(batch, skill, answers=settings.show_answers),
+            "skill": skill_block(self.skill),
+            "budget": allowance(self.budget),
+            "buffer": buffer_block(self.buffer),
+            "meta": meta_block(self.meta),
+            "trajectories": trajectories_block(batch, self.skill, answers=show),
         }
         context = {
             "stage": "reflect",
             "kind": source,
-            "skill": skill,
-            "budget": budget,
-            "trajectories": [_facts(trajectory, settings.show_answers) for trajectory in batch],
-            "rejected": [edit for entry in buffer for edit in entry.get("edits", ())],
+            "skill": self.skill,
+            "budget": self.budget,
+            "trajectories": [_facts(trajectory, show) for trajectory in batch],
+            "rejected": [edit for entry in self.buffer for edit in entry.get("edits", ())],
         }
+        ids = [trajectory.task.id for trajectory in batch]
         try:
-            return await optimizer.ask(
+            return await self.optimizer.ask(
                 f"reflect_{source}",
                 values,
-                REFLECT_SCHEMA,
+                answers.REFLECT,
                 lambda data: read_reflection(data, source, ids),
                 context=context,
                 index=index,
@@ -74,21 +113,16 @@ async def reflect(
         except (OutputError, ProviderError) as error:
             return error
 
-    results = await gather(
-        [one(index, source, batch) for index, (source, batch) in enumerate(jobs)], settings.concurrency
-    )
-    read = [result for result in results if isinstance(result, tuple)]
-    errors = [result for result in results if not isinstance(result, tuple)]
-    if errors and not read:
-        raise errors[-1]
-    return Proposals(
-        patches=tuple(patch for patch, _ in read if patch.edits or patch.patterns),
-        unreadable=tuple(report for _, reports in read for report in reports),
-        fallbacks=tuple(f"reflect: a minibatch was lost: {error.message}" for error in errors),
-    )
+
+def allowance(budget: int | None) -> str:
+    """The edit budget in words."""
+    if budget is None:
+        return "as many edits as are worth it"
+    return f"at most {budget} edit{'' if budget == 1 else 's'}"
 
 
 def _facts(trajectory: Trajectory, answers: bool) -> dict[str, Any]:
+    """A trajectory as data, for optimizers that are programs."""
     task = trajectory.task
     return {
         "id": task.id,
@@ -99,5 +133,5 @@ def _facts(trajectory: Trajectory, answers: bool) -> dict[str, Any]:
         "predicted": trajectory.answer,
         "hard": trajectory.hard,
         "soft": trajectory.soft,
-        "reason": trajectory.reason,
+        "reason": trajectory.reason if answers else "",
     }

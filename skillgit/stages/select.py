@@ -8,11 +8,9 @@ from typing import Any
 
 from skillgit.errors import OutputError, ProviderError
 from skillgit.skill import Edit, Patch
-from skillgit.stages.ask import TEXT, WHOLE, Optimizer, list_of, schema_of
-from skillgit.stages.render import buffer_block, edits_block, meta_block, skill_block
-
-RANKING = schema_of(reasoning=TEXT, ranking=list_of(WHOLE))
-BUDGET = schema_of(reasoning=TEXT, budget=WHOLE)
+from skillgit.stages import answers
+from skillgit.stages.ask import Optimizer
+from skillgit.stages.render import buffer_block, edits_block, meta_block, one_line, skill_block
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ async def select(
 ) -> Selection:
     """At most ``budget`` edits (None: all). With ``autonomous`` the optimizer says how many, up to the budget.
 
-    An unusable ranking falls back to the best supported edits, in their order; an unusable number to the budget.
+    What a ranking leaves open goes by support, then by the order of the patch; an unusable number is the budget.
     """
     edits = patch.edits
     values = {
@@ -47,34 +45,62 @@ async def select(
         "meta": meta_block(meta),
         "buffer": buffer_block(buffer),
         "score": f"{score:.4f}",
-        "maximum": str(budget),
     }
-    context = {"stage": "select", "skill": skill, "edits": [edit.as_dict() for edit in edits], "budget": budget}
+    context = {"skill": skill, "edits": [edit.as_dict() for edit in edits]}
     fallbacks: list[str] = []
     if autonomous and budget is not None and edits:
-        most = budget
-        try:
-            budget = await optimizer.ask(
-                "budget",
-                values,
-                BUDGET,
-                lambda data: _number(data["budget"], most),
-                context={**context, "stage": "budget"},
-            )
-        except (OutputError, ProviderError) as error:
-            fallbacks.append(f"budget: the maximum {most}: {error.message}")
+        budget = await _how_many(optimizer, values, context, budget, fallbacks)
     if budget is None or len(edits) <= budget:
         return Selection(edits, (), budget, tuple(fallbacks))
+    ranked = await _ranked(optimizer, values, context, edits, budget, fallbacks) if budget else []
+    kept = [*ranked, *(i for i in _by_support(edits) if i not in ranked)][:budget]
+    dropped = tuple(edit for i, edit in enumerate(edits) if i not in kept)
+    return Selection(tuple(edits[i] for i in kept), dropped, budget, tuple(fallbacks))
+
+
+async def _how_many(
+    optimizer: Optimizer, values: Mapping[str, str], context: Mapping[str, Any], most: int, fallbacks: list[str]
+) -> int:
     try:
-        values["budget"] = str(budget)
-        order = await optimizer.ask(
-            "select", values, RANKING, lambda data: _ranking(data["ranking"], len(edits)), context=context
+        return await optimizer.ask(
+            "budget",
+            {**values, "maximum": str(most)},
+            answers.BUDGET,
+            lambda data: _number(data["budget"], most),
+            context={**context, "stage": "budget", "budget": most},
         )
     except (OutputError, ProviderError) as error:
-        fallbacks.append(f"select: by support: {error.message}")
-        order = sorted(range(len(edits)), key=lambda i: -edits[i].support)
-    kept, dropped = order[:budget], order[budget:]
-    return Selection(tuple(edits[i] for i in kept), tuple(edits[i] for i in dropped), budget, tuple(fallbacks))
+        fallbacks.append(f"budget: the maximum {most}: {one_line(error.message)}")
+        return most
+
+
+async def _ranked(
+    optimizer: Optimizer,
+    values: Mapping[str, str],
+    context: Mapping[str, Any],
+    edits: Sequence[Edit],
+    budget: int,
+    fallbacks: list[str],
+) -> list[int]:
+    """The indices in the optimizer's order; it may be a part of them, or none."""
+    try:
+        ranked = await optimizer.ask(
+            "select",
+            {**values, "budget": str(budget)},
+            answers.SELECT,
+            lambda data: _ranking(data["ranking"], len(edits)),
+            context={**context, "stage": "select", "budget": budget},
+        )
+    except (OutputError, ProviderError) as error:
+        fallbacks.append(f"select: by support: {one_line(error.message)}")
+        return []
+    if len(ranked) < budget:
+        fallbacks.append(f"select: by support after the {len(ranked)} of {budget} edits that were ranked")
+    return ranked
+
+
+def _by_support(edits: Sequence[Edit]) -> list[int]:
+    return sorted(range(len(edits)), key=lambda i: -edits[i].support)
 
 
 def _number(value: Any, most: int) -> int:
@@ -84,9 +110,7 @@ def _number(value: Any, most: int) -> int:
 
 
 def _ranking(value: Any, count: int) -> list[int]:
-    """All indices, the ranked ones first; bad and repeated ones are passed over."""
-    found = value if isinstance(value, list) else []
-    ranked = dict.fromkeys(i for i in found if isinstance(i, int) and not isinstance(i, bool) and 0 <= i < count)
+    ranked = answers.indices(value, count)
     if not ranked:
         raise ValueError(f"'ranking' must list indices from 0 to {count - 1}")
-    return [*ranked, *(i for i in range(count) if i not in ranked)]
+    return ranked

@@ -16,10 +16,11 @@ def update(
     *,
     missing_anchor: Literal["append", "skip"],
 ) -> Applied:
-    """The candidate, with a report for every proposed edit: kept, over the budget, or not readable."""
+    """The candidate, with one report for every proposed edit: kept, over the budget, or ended before the selection."""
     budget = selection.budget
     applied = apply_edits(skill, selection.kept, missing_anchor=missing_anchor, budget=budget)
     over = [EditReport(edit, "over_budget", f"the budget of this step is {budget}") for edit in selection.dropped]
     reports = (*applied.reports, *over, *unreadable)
-    assert len(reports) == len(selection.kept) + len(selection.dropped) + len(unreadable)
+    proposed = len(selection.kept) + len(selection.dropped) + len(unreadable)
+    assert len(reports) == proposed, "an edit ended in no bucket, or in two"
     return Applied(applied.text, reports, applied.texts)
