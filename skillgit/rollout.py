@@ -30,6 +30,9 @@ class Text:
     text: str
 
 
+AGAIN = "nothing was recorded and paid results are kept; the same command goes on from here"
+
+
 class Stop(Protocol):
     """Says when the rest of an evaluation cannot change the decision."""
 
@@ -146,7 +149,7 @@ class Rollouts:
                 measured.append(Measured(task, sample, *score))
             scored.append(score)
         hard, soft = (sum(values) / samples for values in zip(*scored, strict=True))
-        return _Outcome(task, Item(task.id, "scored", hard, soft), tuple(measured))
+        return _Outcome(task, Item(task.id, "scored", hard, soft, samples), tuple(measured))
 
     async def _trajectories(self, skill: Text, tasks: Iterable[Task]) -> list[Trajectory]:
         async def measure(task: Task) -> Trajectory:
@@ -182,5 +185,5 @@ def demand_coverage(errors: Sequence[str], total: int, minimum: float) -> None:
     if errors and measured < minimum * total:
         raise NotMeasured(
             f"only {measured} of {total} rollouts could be measured (at least {minimum:.0%} needed): {errors[0]}",
-            hint="nothing was recorded and paid results are kept; the same command goes on from here",
+            hint=AGAIN,
         )

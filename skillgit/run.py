@@ -13,7 +13,7 @@ from skillgit.errors import NotMeasured
 from skillgit.gate import EarlyStop, Item, Scores, Verdict, decide, interval, order
 from skillgit.models.ping import ping
 from skillgit.plan import total_steps
-from skillgit.rollout import Evaluation, Rollouts, Text, demand_coverage
+from skillgit.rollout import AGAIN, Evaluation, Rollouts, Text, demand_coverage
 from skillgit.schedule import edit_budget
 from skillgit.splits import Splits, Task, step_batches, steps_per_epoch
 
@@ -130,13 +130,10 @@ class Run:
         """The content with the id of its blob, which is written."""
         return Text(self.repo.write_blob(content.encode("utf-8")), content)
 
-    async def measure(self, text: Text, stop: EarlyStop | None = None, order: Sequence[str] = ()) -> Evaluation:
-        """Score a text on the selection split; with ``stop``, end once the decision is certain.
-
-        Raises NotMeasured below ``gate.min_coverage``.
-        """
-        gate, tasks = self.settings.gate, self.splits.selection
-        evaluation = await self.rollouts.evaluate(text, tasks, samples=gate.repeats, order=order, stop=stop)
+    async def measure(self, text: Text) -> Evaluation:
+        """Score a text on the selection split in full. Raises NotMeasured below ``gate.min_coverage``."""
+        gate = self.settings.gate
+        evaluation = await self.rollouts.evaluate(text, self.splits.selection, samples=gate.repeats)
         demand_coverage(evaluation.errors, evaluation.evaluated, gate.min_coverage)
         return evaluation
 
@@ -154,12 +151,15 @@ class Run:
             if gate.early_stop
             else None
         )
-        evaluation = await self.measure(text, stop, order(current, gate.policy))
+        ranked = order(current, gate.policy)
+        tasks = self.splits.selection
+        evaluation = await self.rollouts.evaluate(text, tasks, samples=gate.repeats, order=ranked, stop=stop)
         verdict = decide(
             gate, current, evaluation.scores, state.best.scores, look=look, looks=looks, spent=spent, share=share
         )
         if verdict.action == "undecided":
-            raise NotMeasured(f"the gate could not decide: {verdict.reason}", hint="run the same command again")
+            words = f": {evaluation.errors[0]}" if evaluation.errors else ""
+            raise NotMeasured(f"the gate could not decide: {verdict.reason}{words}", hint=AGAIN)
         return {"candidate": text, "evaluation": evaluation, "verdict": verdict}
 
     async def score(self, content: str) -> Judged:

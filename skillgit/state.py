@@ -179,7 +179,7 @@ def scores_of(lines: str, unmeasured: Sequence[str] = ()) -> Scores:
         parsed = parse_line(line)
         for task_id, (hard, soft, _) in (parsed or {"items": {}})["items"].items():
             samples.setdefault(task_id, []).append((hard, soft))
-    items = [Item(task_id, "scored", *_mean(values)) for task_id, values in samples.items()]
+    items = [Item(task_id, "scored", *_mean(values), len(values)) for task_id, values in samples.items()]
     return Scores((*items, *(Item(task_id, "error") for task_id in unmeasured)))
 
 
