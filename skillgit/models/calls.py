@@ -6,9 +6,10 @@ import asyncio
 import logging
 import random
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar
 from dataclasses import replace
+from typing import Any
 
 from skillgit.config import ModelSettings
 from skillgit.errors import FatalModelError, ProviderError
@@ -83,7 +84,7 @@ class Caller:
     async def _attempt(self, request: Request) -> Reply:
         async with self._limiter.slot() as halvings, self._meter.room(self._most(request)):
             try:
-                reply = await asyncio.wait_for(self._model.call(request), self._settings.timeout)
+                reply = await _within(self._settings.timeout, self._model.call(request))
             except asyncio.TimeoutError:
                 text = f"{self.name} gave no answer within {self._settings.timeout:g} s"
                 raise ProviderError(text, hint=f"raise models.{self._role}.timeout", transient=True) from None
@@ -121,13 +122,27 @@ class Caller:
         )
 
 
+async def _within(seconds: float, work: Coroutine[Any, Any, Reply]) -> Reply:
+    """As ``asyncio.wait_for``, which before Python 3.12 loses a cancellation that comes just when the work ends."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+        if task.done():
+            return task.result()
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    raise asyncio.TimeoutError
+
+
 def delay(attempt: int, retry_after: float | None) -> float:
     """Seconds before the next attempt, counted from 0: full jitter under a doubling ceiling.
 
     A time that the provider named is kept, with up to a second on top so that not all come back at once.
     """
-    jitter = random.uniform(0, min(BACKOFF_MOST, BACKOFF_FIRST * 2**attempt))
-    return jitter if retry_after is None else retry_after + min(jitter, 1.0)
+    if retry_after is not None:
+        return retry_after + random.uniform(0, BACKOFF_FIRST)
+    return random.uniform(0, min(BACKOFF_MOST, BACKOFF_FIRST * 2.0 ** min(attempt, 10)))
 
 
 def _kind(message: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import json
 import os
 import re
@@ -201,7 +202,10 @@ def api_key(settings: ModelSettings, variable: str, domain: str) -> str:
 
 
 def _is_this_machine(host: str) -> bool:
-    return host in ("localhost", "::1") or host.startswith("127.")
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def fingerprint(settings: ModelSettings, address_variable: str, *more: str) -> str:
