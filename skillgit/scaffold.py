@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skillgit.config import Settings, check_name
-from skillgit.env import bundled
-from skillgit.env_file import calling, load_module
+from skillgit.config import check_name
 from skillgit.errors import ConfigError, RepositoryError
 from skillgit.workspace import FOLDER
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from skillgit.git.repo import Repo
 
-SKIPPED = frozenset({"README.md", "mine.py", "generate.py", "__pycache__"})
+TOOLS = frozenset({"README.md", "mine.py", "generate.py", "prepare.py"})
 """Files of a bundled environment that a skill made from it does not need."""
 
 SKILL = """\
 ---
-name: {name}
+name: {scalar}
 description: Say here what the skill is for and when an agent should load it.
 ---
 
@@ -36,17 +34,6 @@ Write here how the task is done. Training adds what measurably helps.
 TASKS = """\
 {"id": "example-1", "input": "Replace these lines by your own tasks. What is 2 + 3?", "answer": "5"}
 {"id": "example-2", "input": "Every further field can be used in the prompt. What is 10 - 4?", "answer": "6"}
-"""
-
-ENV_HEAD = """\
-# How the skill '{name}' is trained. Every key is listed; those behind a # have their default value.
-# skillgit config {name} --explain shows what is in force, and where it comes from.
-
-models:
-  target: openai:gpt-5.5-mini          # the frozen model that does the tasks
-  optimizer: anthropic:claude-opus-4-8   # the model that proposes edits
-
-judge: {{kind: exact}}
 """
 
 
@@ -63,86 +50,115 @@ class Made:
 
 
 def init(repo: Repo, name: str, *, env: str = "", from_repo: str = "") -> Made:
-    """Write ``skills/NAME``. ``from_repo`` mines the tasks from a repository's history, where the environment can."""
+    """Write ``skills/NAME``, from scratch or from the bundled environment ``env``.
+
+    ``from_repo`` is a git repository whose history becomes the tasks, for an environment with a ``mine.py``. Raises ConfigError,
+    TaskError (too little history) or RepositoryError; nothing is written then.
+    """
     check_name(name)
     if repo.work_tree is None:
         raise RepositoryError("a bare repository has no working tree to write to", hint="run init in a clone of it")
-    files, notes = _bundled_files(name, env, from_repo) if env else (_new_files(name), ())
     if from_repo and not env:
         raise ConfigError("--from-repo needs --env", hint="skillgit init NAME --env commit-type --from-repo PATH")
     folder = repo.work_tree / FOLDER / name
-    _refuse_links(repo.work_tree, folder)
-    written, kept = [], []
-    for path, data in files.items():
-        target = folder / path
-        if target.exists() or target.is_symlink():
-            kept.append(f"{FOLDER}/{name}/{path}")
-            continue
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
-        written.append(f"{FOLDER}/{name}/{path}")
-    return Made(tuple(written), tuple(kept), tuple(notes))
+    _refuse_odd(repo.work_tree, folder)
+    files = _of_environment(env, name) if env else _from_scratch(name)
+    notes: tuple[str, ...] = ()
+    if from_repo:
+        file, text, note = _mined(env, from_repo, folder)
+        files[file] = text.encode("utf-8")
+        notes = (note,)
+    fresh = {path: _write(folder / path, data) for path, data in files.items()}
+    shown = {path: f"{FOLDER}/{name}/{path}" for path in fresh}
+    written = tuple(shown[path] for path, new in fresh.items() if new)
+    return Made(written, tuple(shown[path] for path, new in fresh.items() if not new), notes)
 
 
-def _refuse_links(root: Path, folder: Path) -> None:
+def _refuse_odd(root: Path, folder: Path) -> None:
     for path in (root / FOLDER, folder):
-        if path.is_symlink():
-            raise ConfigError(f"{path.relative_to(root)} is a symbolic link; skills are plain folders")
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
+            raise ConfigError(
+                f"{path.relative_to(root).as_posix()} is no plain folder; skills are kept in plain folders"
+            )
 
 
-def _new_files(name: str) -> dict[str, bytes]:
-    title = name.replace("-", " ").capitalize()
-    env = ENV_HEAD.format(name=name) + "\n" + "\n".join(_commented(Settings)) + "\n"
-    texts = {"SKILL.md": SKILL.format(name=name, title=title), "env.yaml": env, "tasks.jsonl": TASKS}
+def _write(path: Path, data: bytes) -> bool:
+    """Whether the file was not there yet."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise RepositoryError(f"cannot write {path}: {error.strerror}") from None
+    return True
+
+
+def _from_scratch(name: str) -> dict[str, bytes]:
+    from skillgit.commented import env_yaml
+
+    skill = SKILL.format(scalar=_scalar(name), title=name.replace("-", " ").capitalize())
+    texts = {"SKILL.md": skill, "env.yaml": env_yaml(name), "tasks.jsonl": TASKS}
     return {path: text.encode("utf-8") for path, text in texts.items()}
 
 
-def _commented(model: type[BaseModel], indent: str = "") -> Iterator[str]:
-    """Every key with its default and meaning, behind a #; made from the settings, so it cannot fall behind them."""
-    import json
-
-    from pydantic import BaseModel as Base
-
-    for name, field in model.model_fields.items():
-        kind = field.annotation
-        if name in ("models", "judge"):
-            continue
-        default = field.get_default(call_default_factory=True)
-        if isinstance(kind, type) and issubclass(kind, Base) and kind.__name__ != "TaskFiles":
-            yield f"# {indent}{name}:"
-            yield from _commented(kind, indent + "  ")
-            continue
-        value = default.all if kind is not None and getattr(kind, "__name__", "") == "TaskFiles" else default
-        shown = ":".join(f"{part:g}" for part in value) if name == "ratio" else json.dumps(value)
-        yield f"# {indent}{name}: {shown}".ljust(44) + f"  # {field.description}"
+def _of_environment(env: str, name: str) -> dict[str, bytes]:
+    root = _folder(env)
+    paths = [path.relative_to(root) for path in sorted(root.rglob("*")) if path.is_file()]
+    wanted = [path for path in paths if "__pycache__" not in path.parts and path.as_posix() not in TOOLS]
+    files = {path.as_posix(): (root / path).read_bytes() for path in wanted}
+    if "SKILL.md" in files:
+        files["SKILL.md"] = renamed(files["SKILL.md"], name)
+    return files
 
 
-def _bundled_files(name: str, env: str, from_repo: str) -> tuple[dict[str, bytes], tuple[str, ...]]:
+def _folder(env: str) -> Path:
+    from skillgit.env import bundled
+
     known = bundled()
     if env not in known:
         raise ConfigError(f"there is no bundled environment '{env}'; known: {', '.join(known)}", hint="skillgit envs")
-    root = known[env]
-    paths = [path for path in sorted(root.rglob("*")) if path.is_file() and not _skipped(path.relative_to(root))]
-    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
-    if "SKILL.md" in files:
-        files["SKILL.md"] = _renamed(files["SKILL.md"], name)
-    notes: tuple[str, ...] = ()
-    if from_repo:
-        module = load_module(root / "mine.py")
-        if module is None:
-            raise ConfigError(f"the environment '{env}' cannot mine tasks from a repository")
-        with calling("mine.py"):
-            text, notes = module.mine(Path(from_repo))
-        files["tasks.jsonl"] = text.encode("utf-8")
-    return files, tuple(notes)
+    return known[env]
 
 
-def _skipped(path: Path) -> bool:
-    return any(part in SKIPPED or part.endswith(".pyc") for part in path.parts)
+def _mined(env: str, from_repo: str, folder: Path) -> tuple[str, str, str]:
+    """(task file, its text, a remark): what ``make_tasks(repo)`` of the environment's mine.py finds in the repository."""
+    from skillgit import config, splits, tasks
+    from skillgit.env_file import calling, load_module
+    from skillgit.git.repo import Repo
+
+    root = _folder(env)
+    settings = config.load(root / "env.yaml").settings
+    module = load_module(root / "mine.py")
+    if module is None or settings.tasks.all is None:
+        raise ConfigError(f"the environment '{env}' cannot make tasks from a repository")
+    if (folder / settings.tasks.all).exists():
+        raise ConfigError(f"{folder / settings.tasks.all} exists and is never overwritten", hint="move it away first")
+    with Repo.discover(from_repo) as source, calling("make_tasks()"):
+        records: list[Mapping[str, Any]] = list(module.make_tasks(source))
+    found = tasks.make_tasks(records, "mine.py")
+    ratio, seed = settings.split.ratio, settings.split.seed
+    parts = splits.assign(found, ratio, seed, min_selection=settings.gate.min_items)
+    types = ", ".join(f"{kind} {count}" for kind, count in Counter(task.type for task in found).most_common())
+    sizes = f"train {len(parts.train)}, selection {len(parts.selection)}, test {len(parts.test)}"
+    text = "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+    return settings.tasks.all, text, f"{len(found)} tasks from {from_repo} ({types}): {sizes}"
 
 
-def _renamed(data: bytes, name: str) -> bytes:
-    return re.sub(rb"(?m)\A(---\r?\n(?:.*\r?\n)*?name:[ \t]*)[^\r\n]*", rb"\g<1>" + name.encode(), data, count=1)
+FRONT_NAME = re.compile(rb"\A((?:\xef\xbb\xbf)?---[ \t]*\r?\n(?:(?!---[ \t]*\r?\n).*\r?\n)*?name:[ \t]*)[^\r\n]*")
+
+
+def renamed(skill: bytes, name: str) -> bytes:
+    """The document with another ``name`` in its frontmatter; without one it stays as it is."""
+    return FRONT_NAME.sub(lambda match: match[1] + _scalar(name).encode(), skill, count=1)
+
+
+def _scalar(name: str) -> str:
+    """The name as YAML text: a name such as 2048 or on needs quotes."""
+    import yaml
+
+    return name if isinstance(yaml.safe_load(name), str) else json.dumps(name)
 
 
 def summary_of(folder: Path) -> str:
