@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skillgit.concurrency import gather
-from skillgit.config import ReflectSettings
 from skillgit.errors import OutputError, ProviderError
 from skillgit.skill import Edit, EditReport, Patch
 from skillgit.stages import answers
 from skillgit.stages.ask import Optimizer
 from skillgit.stages.proposal import Proposals, read_edits
 from skillgit.stages.render import edits_block, meta_block, one_line, skill_block
+
+if TYPE_CHECKING:
+    from skillgit.config import ReflectSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +44,10 @@ async def aggregate(
         for number, patch in enumerate(proposals.patches)
         if patch.edits
     ]
-    trees = []
-    for source in ("failure", "success"):
-        group = [leaf for leaf in leaves if leaf.source == source]
-        if group:
-            trees.append(await merger.tree(group))
-    if not trees:
+    if not leaves:
         return Merged(Patch(()))
+    groups = [[leaf for leaf in leaves if leaf.source == source] for source in ("failure", "success")]
+    trees = await gather([merger.tree(group) for group in groups if group], len(groups))
     node = await merger.merge("merge_final", 0, trees)
     patch = Patch(tuple(backed.counted for backed in node.edits), node.reasoning, node.source)
     return Merged(patch, node.unreadable, node.fallbacks)

@@ -28,7 +28,7 @@ TEXT: Schema = {"type": "string"}
 WHOLE: Schema = {"type": "integer"}
 EDIT: Mapping[str, Schema] = {
     "op": {"type": "string", "enum": ["append", "insert_after", "replace", "delete"]},
-    "target": {"type": ["string", "null"]},
+    "target": {"anyOf": [TEXT, {"type": "null"}]},  # a list of types is not taken everywhere
     "content": TEXT,
     "title": TEXT,
     "reasoning": TEXT,

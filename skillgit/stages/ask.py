@@ -6,19 +6,19 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, replace
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from skillgit.config import Settings
 from skillgit.errors import OutputError
 from skillgit.models.base import Message, Model, Reply, Request
 from skillgit.parsing import parse_object
 from skillgit.stages.prompts import Prompts
 from skillgit.stages.render import one_line
 
+if TYPE_CHECKING:
+    from skillgit.config import Settings
+
 T = TypeVar("T")
 ATTEMPTS = 3
-LEAST_ROOM = 4096
-"""Tokens: an answer that was cut off is asked for again with at least twice this."""
 
 
 class Cache(Protocol):
@@ -56,6 +56,7 @@ class Optimizer:
         self._prompts = Prompts(env.prompt)
         self._cache = cache or Uncached()
         self._run = run
+        self._room = env.settings.models.optimizer.max_tokens
 
     async def ask(
         self,
@@ -82,7 +83,7 @@ class Optimizer:
                 raise OutputError(f"{self.model.name} refused to answer ({stage})")
             if reply.stop == "length":
                 wrong = "the answer was cut off by the output limit"
-                room = request.max_tokens or max(LEAST_ROOM, reply.usage.output_tokens)
+                room = request.max_tokens or max(self._room, reply.usage.output_tokens)
                 request = replace(request, max_tokens=2 * room)
             else:
                 try:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skillgit.concurrency import gather
-from skillgit.config import ReflectSettings
 from skillgit.errors import OutputError, ProviderError
 from skillgit.skill import EditReport, Patch
 from skillgit.splits import minibatches
@@ -17,6 +16,7 @@ from skillgit.stages.proposal import Proposals, read_reflection
 from skillgit.stages.render import buffer_block, meta_block, one_line, skill_block, trajectories_block
 
 if TYPE_CHECKING:
+    from skillgit.config import ReflectSettings
     from skillgit.env import Trajectory
 
 Read = tuple[Patch, tuple[EditReport, ...]]
@@ -50,7 +50,7 @@ async def reflect(
         patches=tuple(patch for patch, _ in read if patch.edits or patch.patterns),
         unreadable=tuple(report for _, reports in read for report in reports),
         fallbacks=tuple(
-            f"reflect: lost a minibatch of {source}, {len(batch)} tasks: {one_line(error.message)}"
+            f"reflect: a minibatch is lost ({source}, tasks: {len(batch)}): {one_line(error.message)}"
             for source, batch, error in lost
         ),
     )

@@ -52,6 +52,13 @@ def test_an_answer_that_was_cut_off_gets_twice_the_room() -> None:
     assert optimizer.parse_failures == 2
 
 
+def test_where_the_provider_counts_no_tokens_the_configured_limit_is_doubled() -> None:
+    answers = iter([Reply("{", Usage(0, 0), "length"), Reply('{"meta_skill": ""}')])
+    optimizer, model = opt(lambda request: next(answers))
+    ask(optimizer)
+    assert model.asked[1].max_tokens == 2 * Env().settings.models.optimizer.max_tokens
+
+
 def test_a_refusal_is_not_asked_again() -> None:
     optimizer, model = opt(lambda request: Reply("no", stop="refusal"))
     with pytest.raises(OutputError, match="refused"):

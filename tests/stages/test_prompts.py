@@ -41,22 +41,25 @@ def test_the_example_in_a_prompt_has_the_form_of_the_schema(stage: str) -> None:
 
 
 def conforms(value: Any, schema: Any) -> bool:
+    if "anyOf" in schema:
+        return any(conforms(value, part) for part in schema["anyOf"])
     if schema["type"] == "object":
         properties = schema["properties"]
         return set(value) == set(properties) and all(conforms(value[key], properties[key]) for key in value)
     if schema["type"] == "array":
         return isinstance(value, list) and all(conforms(item, schema["items"]) for item in value)
     kinds = {"string": str, "integer": int, "null": type(None)}
-    named = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-    return isinstance(value, tuple(kinds[name] for name in named)) and value in schema.get("enum", [value])
+    return isinstance(value, kinds[schema["type"]]) and value in schema.get("enum", [value])
 
 
 def strict(schema: Any) -> bool:
-    """What structured output demands: objects closed, with every property required."""
+    """What structured output demands: objects closed, with every property required, and one type each."""
+    if "anyOf" in schema:
+        return set(schema) == {"anyOf"} and all(strict(part) for part in schema["anyOf"])
     if schema["type"] == "array":
         return strict(schema["items"])
     if schema["type"] != "object":
-        return True
+        return schema["type"] in ("string", "integer", "null")
     closed = schema["additionalProperties"] is False and schema["required"] == list(schema["properties"])
     return closed and all(strict(part) for part in schema["properties"].values())
 

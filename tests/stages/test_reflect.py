@@ -148,7 +148,7 @@ def test_a_lost_minibatch_is_said_and_the_others_count() -> None:
         return ProviderError("down") if lost else edits(edit())
 
     found = do_reflect(opt(sometimes)[0], [trajectory(1, 0), trajectory(2, 0)], minibatch_size=1)
-    assert found.fallbacks == ("reflect: lost a minibatch of failure, 1 tasks: down",)
+    assert found.fallbacks == ("reflect: a minibatch is lost (failure, tasks: 1): down",)
     assert len(found.patches) == 1
 
 
