@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
-SIZES = {"train": 28, "selection": 28, "test": 56}
+SIZES = {"train": 56, "selection": 28, "test": 56}
 FIRST, DAYS = date(1930, 1, 1), 25_567  # to the last day of 1999
 
 

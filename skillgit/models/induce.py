@@ -25,6 +25,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillgit.errors import FatalModelError
+from skillgit.lines import unix
 from skillgit.models.base import Reply, Request, Usage
 from skillgit.models.induction import examples, forms, words
 from skillgit.models.induction.lesson import failures
@@ -69,7 +70,7 @@ def reflect(context: Mapping[str, Any]) -> Answer:
     items = failures(context["trajectories"]) if context["kind"] == "failure" else ()
     if not items:
         return {"patterns": [], "reasoning": "No failure shows an expected answer to learn from.", "edits": []}
-    skill = context["skill"]
+    skill = unix(context["skill"])
     closed = bool(words.values(items, skill))
     proposed = [
         *([] if closed else forms.propose(items, skill)),

@@ -8,12 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from skillgit.models.induction.lesson import OPENINGS, Failure, Proposal, code, codes, ids, outline
+from skillgit.models.induction.lesson import CODE, OPENINGS, Failure, Proposal, code, codes, ids, outline
 
 LONGEST = 600  # characters of a task that may stand in the skill as an example
 ENOUGH = 12  # examples in a skill; from there on a new one takes an old one's place
-INLINE = re.compile(rf"^{OPENINGS['example']}(?P<task>.+) → (?P<answer>`.+`)$", re.MULTILINE)
-BLOCK = re.compile(rf"^{OPENINGS['example']}(?P<answer>`.+`) is right for\n(?P<task>(?:  >.*(?:\n|\Z))+)", re.MULTILINE)
+QUOTED = CODE.pattern
+INLINE = re.compile(rf"^{OPENINGS['example']}(?P<task>{QUOTED}) → (?P<answer>{QUOTED})$", re.MULTILINE)
+BLOCK = re.compile(
+    rf"^{OPENINGS['example']}(?P<answer>{QUOTED}) is right for\n(?P<task>(?:  >.*(?:\n|\Z))+)", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ def shown(skill: str) -> list[Example]:
 
 def line(item: Failure) -> str:
     """A failure as a worked example: on one line, or as a quotation when the task has several."""
-    if "\n" not in item.input:
+    if len(item.input.splitlines()) == 1:
         return f"{OPENINGS['example']}{code(item.input)} → {code(item.answer)}"
     quoted = "\n".join(f"  > {row}".rstrip() for row in item.input.splitlines())
     return f"{OPENINGS['example']}{code(item.answer)} is right for\n{quoted}"
@@ -46,7 +49,7 @@ def propose(items: Sequence[Failure], skill: str) -> Iterator[Proposal]:
     """Examples, one an edit, from the kinds of task that fail most; in a full skill each replaces one that failed to help."""
     old = shown(skill)
     known = {example.task for example in old}
-    usable = [i for i in items if i.input not in known and len(i.input) <= LONGEST and "\n" not in i.answer]
+    usable = [item for item in items if item.input not in known and len(item.input) <= LONGEST and _readable(item)]
     idle = [example for example in old if _idle(example, items)]
     spare = idle + [example for example in old if example not in idle] if len(old) >= ENOUGH else idle
     for item, place in zip_longest(_round(usable, items), spare):
@@ -72,6 +75,12 @@ def forget(items: Sequence[Failure], skill: str) -> Iterator[Proposal]:
         if example.answer not in wanted and len(misled) >= 2:
             reason = f"{len(misled)} failures repeat the answer of this example."
             yield Proposal("delete", "", "Forget an example that is parroted", reason, ids(misled), example.text)
+
+
+def _readable(item: Failure) -> bool:
+    """Whether the lines can be found again in the skill; odd backticks or line breaks would hide them."""
+    text = "\n".join(line(item).splitlines())
+    return [(example.task, example.answer) for example in shown(text)] == [(item.input, item.answer)]
 
 
 def _idle(example: Example, items: Sequence[Failure]) -> bool:

@@ -48,7 +48,8 @@ def _tells(shape: tuple[str, ...], group: Sequence[Failure]) -> bool:
     """Whether the form says something: a number, a mark or capitals do, words as such do not."""
     marked = any(part not in ("a", " ") for part in shape) or all(item.answer.isupper() for item in group)
     several = len(group) >= FEWEST and len({item.answer for item in group}) > 1
-    return marked and several and len(shape) <= MOST_PARTS
+    one_line = all(len(item.answer.splitlines()) == 1 for item in group)
+    return marked and several and one_line and len(shape) <= MOST_PARTS
 
 
 def _form(group: Sequence[Failure], old: str, total: int) -> Proposal | None:
@@ -57,13 +58,18 @@ def _form(group: Sequence[Failure], old: str, total: int) -> Proposal | None:
     if len(told) == len(ladders):
         if all(part in ladder for part, ladder in zip(told, ladders, strict=True)):
             return None
-        parts = [part if part in ladder else ladder[-1] for part, ladder in zip(told, ladders, strict=True)]
+        parts = [_corrected(part, ladder) for part, ladder in zip(told, ladders, strict=True)]
         sample, title = codes(old)[0], "Correct the form of the answers"
     else:
         parts, sample, title = [ladder[0] for ladder in ladders], group[0].answer, "Say which form the answers have"
     line = f"{OPENINGS['form']}{code(sample)}: {', '.join(parts)}."
     reason = f"The expected answers of {len(group)} of {total} failures have this form."
     return write(line, over=old, title=title, reasoning=reason, from_=group)
+
+
+def _corrected(part: str, ladder: Sequence[str]) -> str:
+    """The part if it is true, else without where it comes from, else what is always true."""
+    return next((text for text in (part, part.split(" (")[0]) if text in ladder), ladder[-1])
 
 
 def _ladders(group: Sequence[Failure]) -> list[list[str]]:
@@ -81,10 +87,12 @@ def _ladder(values: Sequence[str], tasks: Sequence[Sequence[str]]) -> list[str]:
     width = len(first) if len({len(value) for value in values}) == 1 else 0
     number = first.isdecimal()
     sizes = _number_sizes(width) if number else _word_sizes(values, width)
-    source = (_number_source if number else _word_source)([value.casefold() for value in values], tasks, width)
     if constant:
         return [code(first), *sizes]
-    return [f"{sizes[0]} ({source})", *sizes] if source and len(values) >= FEWEST_FOR_SOURCE else sizes
+    if len(values) < FEWEST_FOR_SOURCE:
+        return sizes
+    sources = (_number_sources if number else _word_sources)([value.casefold() for value in values], tasks, width)
+    return [*(f"{sizes[0]} ({source})" for source in sources), *sizes]
 
 
 def _number_sizes(width: int) -> list[str]:
@@ -93,28 +101,26 @@ def _number_sizes(width: int) -> list[str]:
 
 def _word_sizes(values: Sequence[str], width: int) -> list[str]:
     case = next((name for name, is_it in CASES if all(is_it(value) for value in values)), "")
-    sizes = [f"{width} {case} letters".replace("  ", " ")] if width else []
+    sizes = [" ".join(filter(None, (str(width), case, "letter" + "s" * (width > 1))))] if width else []
     return [*sizes, f"a word in {case} letters", "a word"] if case else [*sizes, "a word"]
 
 
-def _number_source(values: Sequence[str], tasks: Sequence[Sequence[str]], width: int) -> str:
+def _number_sources(values: Sequence[str], tasks: Sequence[Sequence[str]], width: int) -> Iterator[str]:
     pairs = [(value, [run for run in task if run.isdecimal()]) for value, task in zip(values, tasks, strict=True)]
     if all(value in numbers for value, numbers in pairs):
-        return "a number of the task"
+        yield "a number of the task"
     if width and all(value.lstrip("0") in {run.lstrip("0") for run in numbers} for value, numbers in pairs):
-        return "a number of the task with zeros in front"
+        yield "a number of the task with zeros in front"
     if width and all(any(run.endswith(value) for run in numbers) for value, numbers in pairs):
-        return "the end of a number of the task"
-    return ""
+        yield "the end of a number of the task"
 
 
-def _word_source(values: Sequence[str], tasks: Sequence[Sequence[str]], width: int) -> str:
+def _word_sources(values: Sequence[str], tasks: Sequence[Sequence[str]], width: int) -> Iterator[str]:
     pairs = list(zip(values, tasks, strict=True))
     if all(value in task for value, task in pairs):
-        return "a word of the task"
+        yield "a word of the task"
     if width > 1 and all(any(run.startswith(value) for run in task) for value, task in pairs):
-        return "the beginning of a word of the task"
-    return ""
+        yield "the beginning of a word of the task"
 
 
 def alone(items: Sequence[Failure], skill: str) -> Iterator[Proposal]:

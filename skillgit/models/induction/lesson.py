@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from skillgit.edit import not_text
+
 Kind = Literal["form", "choice", "bare", "copy", "words", "example"]
 OPENINGS: Mapping[Kind, str] = {
     "form": "- Write the answer in the form of ",
@@ -20,7 +22,7 @@ OPENINGS: Mapping[Kind, str] = {
 """How the line of a lesson begins. The skill's text is the only memory: lessons are found again by these words."""
 
 RUN = re.compile(r"[0-9]+|[^\W\d_]+|\s+|[^\w\s]|_|\d")
-CODE = re.compile(r"`` (.+?) ``|`([^`]+)`")
+CODE = re.compile(r"`` (.+?) ``|`([^`\n]+)`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def failures(trajectories: Iterable[Mapping[str, Any]]) -> tuple[Failure, ...]:
     found: dict[tuple[str, str], Failure] = {}
     for item in trajectories:
         answer, task = plain(item.get("answer")), plain(item.get("input"))
-        if answer and task:
+        if answer and task and not not_text(answer + task):
             predicted = plain(item.get("predicted")) or plain(item.get("output"))
             failure = Failure(str(item["id"]), task, answer, str(item.get("type") or ""), predicted)
             found.setdefault((task, answer), failure)

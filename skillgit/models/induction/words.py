@@ -34,7 +34,7 @@ def values(items: Sequence[Failure], skill: str) -> tuple[str, ...]:
     told = {value for line in lines(skill, "choice") for value in codes(line)}
     seen = {item.answer for item in items}
     closed = len(items) - len(seen) >= FEWEST_REPEATS and not all(value.isdecimal() for value in seen)
-    short = all(len(value.split()) <= 3 and "\n" not in value for value in seen)
+    short = all(len(value.split()) <= 3 and len(value.splitlines()) == 1 for value in seen)
     known = told | seen if told or (closed and short) else set()
     return tuple(sorted(known)) if len(known) <= MOST_VALUES else ()
 
