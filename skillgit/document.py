@@ -120,6 +120,11 @@ def protected(text: str) -> tuple[str, ...]:
     return tuple(text[start:end] for start, end in regions(text).spans)
 
 
+def is_protected(found: Regions, start: int, end: int) -> bool:
+    """Whether a change of the text from start to end (equal for an insertion) would be one of a protected part."""
+    return any(start < stop and end > begin for begin, stop in found.spans)
+
+
 def segments(text: str) -> list[Span]:
     """The stretches of the body around the regions, in order; blank and empty ones too, at least one."""
     found = regions(text)

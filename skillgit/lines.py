@@ -27,6 +27,14 @@ def common_start(one: Sequence[str], other: Sequence[str]) -> int:
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
+def changed_part(text: str, start: int, end: int, content: str) -> tuple[int, int, str]:
+    """What really changes when ``content`` replaces the text from start to end: place and new text, context left out."""
+    old = text[start:end]
+    head = common_start(old, content)
+    tail = common_start(old[head:][::-1], content[head:][::-1])
+    return start + head, end - tail, content[head : len(content) - tail]
+
+
 def line_number(text: str, offset: int) -> int:
     """The number, from 1, of the line that holds the character at ``offset``."""
     return 1 + sum(1 for _ in BREAK.finditer(text, 0, offset))

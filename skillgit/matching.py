@@ -14,7 +14,6 @@ ENDINGS = re.compile(r"(\r\n?)|[^\r]+")
 SPACES = re.compile(r"(\s+)|\S+")
 ASCII = str.maketrans(dict.fromkeys("‘’‚‛′", "'") | dict.fromkeys("“”„‟″", '"') | dict.fromkeys("‐‑‒–—―−", "-"))
 FENCE = re.compile(r"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*(`{3,}(?=[^`]*\Z)|~{3,})")
-
 LEFTOVER = re.compile(r"[ \t>]*(?:#{1,6}[ \t]+|(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?")
 
 

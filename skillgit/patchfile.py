@@ -13,9 +13,9 @@ from io import StringIO
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from skillgit.document import MARKER, regions
+from skillgit.document import MARKER, is_protected, regions
 from skillgit.errors import SkillError
-from skillgit.lines import common_start
+from skillgit.lines import changed_part, common_start
 from skillgit.skill import Edit, apply_edits
 
 if TYPE_CHECKING:
@@ -74,26 +74,22 @@ def edits_from_diff(diff: str, current: str, path: str) -> tuple[Edit, ...]:
     text, moved = current, 0
     for hunk in _hunks(diff, current, path):
         at, removed, added = hunk.core
-        start, stop = at + moved, at + moved + len(removed)
-        lines = _lines(text)
-        wanted = "".join((*lines[:start], *added, *lines[stop:]))
-        edit = next((edit for edit in _candidates(text, start, stop, added) if _does(edit, text, wanted)), None)
-        if edit:
-            text, moved = wanted, moved + len(added) - len(removed)
-        edits.append(edit or _refusable(hunk, lines[start - 1 : start]))
+        edit, changed = _edit(text, at + moved, at + moved + len(removed), "".join(added))
+        if changed != text:
+            text, moved = changed, moved + len(added) - len(removed)
+        edits.append(edit)
     return tuple(edits)
 
 
 def touches_protected(diff: str, current: str) -> list[int]:
-    """The numbers, from 1, of the hunks that change a line of a protected region, or bring in a marker."""
-    spans = regions(current).spans
+    """The numbers, from 1, of the hunks that change a protected region or bring in a marker."""
+    protected = regions(current)
     starts = [0, *accumulate(map(len, _lines(current)))]
     found = []
     for hunk in _hunks(diff, current, ""):
         at, removed, added = hunk.core
-        start, end = starts[at], starts[at + len(removed)]
-        inside = any(start < stop and end > begin for begin, stop in spans)
-        if inside or MARKER.search("".join(added)):
+        start, end, new = changed_part(current, starts[at], starts[at + len(removed)], "".join(added))
+        if is_protected(protected, start, end) or MARKER.search(new):
             found.append(hunk.number)
     return found
 
@@ -214,29 +210,38 @@ def _shown(line: str | None) -> str:
     return "missing" if line is None else repr(line if len(line) < 60 else line[:56] + "...")
 
 
-def _candidates(text: str, start: int, stop: int, added: Sequence[str]) -> Iterator[Edit]:
-    """Edits that put ``added`` in the place of the lines from start to stop, the plainest first."""
-    lines, new = _lines(text), "".join(added)
-    for context in range(max(start, len(lines) - stop) + 1):
+def _edit(text: str, start: int, stop: int, new: str) -> tuple[Edit, str]:
+    """The plainest edit that puts ``new`` in the place of the lines from start to stop, and the text after it.
+
+    When that may not be, the text is as it was, and ``apply_edits`` says of the edit why.
+    """
+    lines = _lines(text)
+    wanted = "".join((*lines[:start], new, *lines[stop:]))
+    for edit in _candidates(lines, start, stop, new):
+        applied = apply_edits(text, (edit,))
+        if applied.text == wanted:
+            return edit, wanted
+        if edit.op == "replace" and applied.reports[0].status in ("protected", "invalid"):
+            return edit, text  # more context would change nothing
+    return Edit("replace", wanted, text, source="patch"), text
+
+
+def _candidates(lines: Sequence[str], start: int, stop: int, new: str) -> Iterator[Edit]:
+    """Edits with more and more context, as far as their target is unique; the plainer ones first."""
+    text, context, most = "".join(lines), 0, max(start, len(lines) - stop)
+    while True:
         around = (slice(max(0, start - context), start), slice(start, stop), slice(stop, stop + context))
         before, old, after = ("".join(lines[part]) for part in around)
         if not old and text.count(before) == 1:
             yield Edit("insert_after", new, before, source="patch")
         if not new and text.count(old) == 1:
             yield Edit("delete", target=old, source="patch")
-        if text.count(before + old + after) == 1:
-            yield Edit("replace", before + new + after, before + old + after, source="patch")
-
-
-def _does(edit: Edit, text: str, wanted: str) -> bool:
-    return apply_edits(text, (edit,)).text == wanted
-
-
-def _refusable(hunk: Hunk, before: Sequence[str]) -> Edit:
-    """The whole hunk as one edit, for ``apply_edits`` to say why not."""
-    if hunk.old:
-        return Edit("replace", "".join(hunk.new), "".join(hunk.old), source="patch")
-    return Edit("insert_after", "".join(hunk.new), "".join(before[:1]), source="patch")
+        target, content = before + old + after, before + new + after
+        if target.strip() and content.strip() and text.count(target) == 1:
+            yield Edit("replace", content, target, source="patch")
+        if context >= most:
+            return
+        context += 1 + context // 4  # not one by one: a text that repeats itself a lot would take quadratic time
 
 
 def _lines(text: str) -> list[str]:

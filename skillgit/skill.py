@@ -19,6 +19,7 @@ from skillgit.document import (
     check_document,
     digest,
     frontmatter,
+    is_protected,
     main_segment,
     protected,
     regions,
@@ -30,7 +31,7 @@ from skillgit.edit import OPS, Edit, Op, Patch, Pattern, not_text, parse_edit
 from skillgit.errors import SkillError
 from skillgit.guidance import appendix_notes, deployable, guidance, with_appendix, with_guidance
 from skillgit.lines import (
-    common_start,
+    changed_part,
     ends_line,
     is_blank,
     line_number,
@@ -220,11 +221,8 @@ def _as_lines(text: str, at: int, content: str) -> str:
 
 def _without_context(text: str, place: Span, content: str) -> tuple[Span, str]:
     """A hunk without what it has in common with the text: that may stand in a region, and hold its markers."""
-    start, end = place
-    head = common_start(text[start:end], content)
-    tail = common_start(text[start + head : end][::-1], content[head:][::-1])
-    start, end, content = start + head, end - tail, content[head : len(content) - tail]
-    if any(start < stop and end > begin for begin, stop in regions(text).spans):
+    start, end, content = changed_part(text, *place, content)
+    if is_protected(regions(text), start, end):
         raise _Refused("protected", "the patch changes a protected region")
     if MARKER.search(content):
         raise _Refused("protected", "the patch brings in a region's marker")

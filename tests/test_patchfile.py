@@ -258,6 +258,7 @@ SKILL = f"{FRONTMATTER}# T\n- a\n{SLOW}"
         (SKILL.replace("<!-- SLOW", "x\n<!-- SLOW", 1), []),
         (SKILL.replace("-->\n- Take", "-->\nx\n- Take"), [1]),
         (SKILL + "more\n", []),
+        (SKILL.rstrip(), []),
         (SKILL.replace("- a", "- b"), []),
         (SKILL + "<!-- APPENDIX_START -->\n<!-- APPENDIX_END -->\n", [1]),
         (FRONTMATTER + "- n\n" * 20 + SLOW.replace("Take", "Do"), [1]),
