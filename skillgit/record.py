@@ -53,7 +53,7 @@ class Outcome:
 
     ``reports`` has one entry for each proposed edit, ``texts`` the versions after each edit that changed the text.
     Without ``verdict`` the step was skipped. After a salvage, ``whole`` is the verdict on all edits together and ``tried``
-    has those on its parts. ``kind`` patch is a diff from outside, judged between two steps.
+    has those on its parts. ``parse_failures`` counts optimizer answers that had to be asked for again. ``kind`` patch is a diff from outside, judged between two steps.
     """
 
     epoch: int
@@ -64,6 +64,7 @@ class Outcome:
     reports: tuple[EditReport, ...]
     texts: tuple[str, ...]
     fallbacks: tuple[str, ...]
+    parse_failures: int = 0
     candidate: Text | None = None
     evaluation: Evaluation | None = None
     verdict: Verdict | None = None
@@ -158,6 +159,7 @@ def step_record(run: int, outcome: Outcome, current: Version, best: Version) -> 
         "edits": buckets(outcome.reports),
         "patterns": [{"pattern": p.pattern, "count": p.count, "task_ids": list(p.task_ids)} for p in outcome.patterns],
         "fallbacks": list(outcome.fallbacks),
+        "parse_failures": outcome.parse_failures,
         **_judged(outcome),
         **_salvaged(outcome),
     }
@@ -319,6 +321,7 @@ def buffer_entry(record: Mapping[str, Any], patch: Sequence[Mapping[str, Any]]) 
         "failed": record["rollout"]["failed"],
         "total": record["rollout"]["n"],
         "patterns": list(record["patterns"]),
+        "buckets": dict(record["edits"]),
     }
     if record["action"] == "reject":
         verdict = record["verdict"]

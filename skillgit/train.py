@@ -62,6 +62,7 @@ async def take(run: Run, state: State, step: Step) -> State:
         trajectories = await run.rollouts.batch(current, step.tasks, min_coverage=settings.gate.min_coverage)
 
     feedback = run.feedback(state)
+    unusable = run.optimizer.parse_failures
     with run.stage("reflect"):
         proposals = await reflect(
             run.optimizer,
@@ -103,6 +104,7 @@ async def take(run: Run, state: State, step: Step) -> State:
         updated.reports,
         updated.texts,
         (*proposals.fallbacks, *merged.fallbacks, *selection.fallbacks),
+        run.optimizer.parse_failures - unusable,
     )
     if updated.texts:
         with run.stage("gate", len(run.splits.selection)):

@@ -91,7 +91,12 @@ def entry_line(record: Mapping[str, Any], spend: Mapping[str, Any], steps: int =
     numbers = {3, 4, 5, 6, 7, 8, 9}
     padded = [c.rjust(w) if i in numbers else c.ljust(w) for i, (c, w) in enumerate(zip(cells, WIDTHS, strict=True))]
     line = " ".join(padded).rstrip()
-    return "\n".join([line, *(f"    {text}" for text in record.get("fallbacks", ()))])
+    remarks = list(record.get("fallbacks", ()))
+    if record.get("parse_failures"):
+        remarks.append(
+            f"{record['parse_failures']} answers of the optimizer could not be used and were asked for again"
+        )
+    return "\n".join([line, *(f"    {text}" for text in remarks)])
 
 
 def bucket_text(edits: Mapping[str, int]) -> str:
