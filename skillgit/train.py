@@ -48,7 +48,8 @@ async def begin(run: Run) -> State:
     if run.state and run.state.current.commit == commit:
         return run.state
     with run.stage("baseline", len(run.splits.selection)):
-        version = Version(commit, text, (await run.measure(text)).scores)
+        done = run.state.step if run.state else 0
+        version = Version(commit, text, (await run.measure(text)).scores, done)
     known = run.state.best if run.state else run.known_best()
     return run.recorder.baseline(version, run.state, best=run.better(known, version) if known else version)
 
