@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from skillgit.config import LimitSettings, ModelSettings
 from skillgit.errors import ConfigError
 from skillgit.models.base import Usage
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelPrice
 
 FREE = frozenset({"local", "builtin"})
 
@@ -34,8 +39,10 @@ def priced(
 
 
 def _listed(provider: str, model: str, address: str, usage: Usage, written: int) -> float | None:
+    price = _price(provider, model, address)
+    if price is None:
+        return None
     from genai_prices import Usage as Tokens
-    from genai_prices import calc_price
 
     tokens = Tokens(
         input_tokens=usage.input_tokens,
@@ -43,10 +50,20 @@ def _listed(provider: str, model: str, address: str, usage: Usage, written: int)
         cache_read_tokens=min(usage.cached_tokens, usage.input_tokens),
         cache_write_tokens=min(written, usage.input_tokens - min(usage.cached_tokens, usage.input_tokens)),
     )
+    return float(price.calc_price(tokens)["total_price"])
+
+
+@lru_cache(maxsize=64)
+def _price(provider: str, model: str, address: str) -> ModelPrice | None:
+    """The price of a model; looked up once, since the list is long and a call is paid every few milliseconds."""
+    from genai_prices import Usage as Tokens
+    from genai_prices import calc_price
+
+    tokens = Tokens(input_tokens=1, output_tokens=1)
     try:
         if provider == "openai-compatible":  # whose prices hold follows from where it is
-            return float(calc_price(tokens, model, provider_api_url=address).total_price)
-        return float(calc_price(tokens, model, provider_id=provider).total_price)
+            return calc_price(tokens, model, provider_api_url=address).model_price
+        return calc_price(tokens, model, provider_id=provider).model_price
     except (LookupError, ValueError):
         return None
 
