@@ -44,6 +44,8 @@ class Environment:
         self._own_rollout = hook(module, "rollout")
         self._own_score = hook(module, "score")
         self.judge = judges.make(self.settings.judge, module)
+        if module is None:
+            _check_prompt_names(folder)
         self.fingerprint = self._fingerprint()
 
     @cached_property
@@ -159,7 +161,10 @@ class Environment:
     def prompt(self, stage: str) -> str | None:
         """This environment's own optimizer prompt for a stage, if it has one."""
         path = self.folder / "prompts" / f"{stage}.md"
-        return path.read_text(encoding="utf-8") if path.is_file() else None
+        try:
+            return path.read_text(encoding="utf-8") if path.is_file() else None
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{path}: byte {error.start} is not UTF-8", hint="save the file as UTF-8") from None
 
     def _images(self, task: Task) -> tuple[str, ...]:
         value = task.fields.get(self.settings.prompt.images)
@@ -171,9 +176,22 @@ class Environment:
         parts = [settings.prompt, settings.answer, settings.judge]
         state = [VERSION, *(part.model_dump(mode="json") for part in parts), settings.options]
         files = [*self.folder.glob("*.py"), *self.folder.glob("prompts/*.md")]
-        sources = sorted((path.relative_to(self.folder).as_posix(), path.read_text("utf-8")) for path in files)
-        text = json.dumps([state, sources], sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        sources = sorted((path.relative_to(self.folder).as_posix(), _digest(path.read_bytes())) for path in files)
+        return _digest(json.dumps([state, sources], sort_keys=True).encode())[:16]
+
+
+def _digest(data: bytes) -> str:
+    """A hash that is the same in a checkout with other line endings."""
+    return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()
+
+
+def _check_prompt_names(folder: Path) -> None:
+    """Refuse a prompt that nothing would read; where there is an env.py, it may read it."""
+    from skillgit.stages.prompts import STAGES
+
+    for path in folder.glob("prompts/*.md"):
+        if path.stem not in STAGES:
+            raise ConfigError(f"prompts/{path.name}: there is no such stage; the stages are {', '.join(STAGES)}")
 
 
 def _remote(image: str) -> bool:

@@ -30,6 +30,9 @@ for _kind, (_pattern, _first) in _SCALARS.items():
     _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_kind}", re.compile(rf"(?:{_pattern})\Z"), _first)
 
 
+TAGS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("map", "seq", "str", *_SCALARS))
+
+
 class YamlProblem(ValueError):
     """What is wrong with a YAML text, in ``line`` (from 1)."""
 
@@ -65,6 +68,8 @@ def _check(node: yaml.Node, above: set[int], done: set[int]) -> None:
     line = node.start_mark.line + 1
     if id(node) in above:
         raise YamlProblem(line, "an alias stands within what it stands for")
+    if node.tag not in TAGS:
+        raise YamlProblem(line, f"the tag {node.tag.replace('tag:yaml.org,2002:', '!!')} means nothing here")
     if id(node) in done or not isinstance(node, yaml.CollectionNode):
         return
     done.add(id(node))

@@ -164,6 +164,22 @@ def test_a_broken_env_py_is_told_when_it_is_loaded(tmp_path: Path, code: str, sa
     assert said in caught.value.message
 
 
+def test_a_prompt_of_the_optimizer_can_be_overridden_and_none_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "merge.md").write_text("Join é", encoding="utf-8")
+    env = make(tmp_path)
+    assert (env.prompt("merge"), env.prompt("slow")) == ("Join é", None)
+    (tmp_path / "prompts" / "merge.md").write_bytes(b"\xe9")
+    with pytest.raises(ConfigError, match=r"merge.md: byte 0 is not UTF-8"):
+        env.prompt("merge")
+    (tmp_path / "prompts" / "refelct.md").write_text("x", encoding="utf-8")
+    with pytest.raises(
+        ConfigError, match=r"prompts/refelct.md: there is no such stage; the stages are reflect_failure"
+    ):
+        make(tmp_path)
+    assert make(tmp_path, code="X = 1\n").prompt("slow") is None
+
+
 def test_a_score_of_env_py_that_an_empty_answer_passes_is_refused(tmp_path: Path) -> None:
     env = make(tmp_path, code="def score(task, answer):\n    return answer in task.answer\n")
     with pytest.raises(ConfigError, match="passes an empty answer to task 'train0'"):
@@ -270,11 +286,11 @@ def test_a_fingerprint_changes_with_prompt_judge_and_code_only(tmp_path: Path) -
         make(tmp_path / "f", code="X = 1\n"),
         make(tmp_path / "g", {"options": {"x": 1}}),
     ]
-    for name in ("helper.py", "prompts/target.md"):
+    for name in ("helper.py", "prompts/merge.md"):
         path = tmp_path / name.partition(".")[0].replace("/", "-") / name
         path.parent.mkdir(parents=True)
         path.write_text("x", encoding="utf-8")
-    others += [make(tmp_path / "helper"), make(tmp_path / "prompts-target")]
+    others += [make(tmp_path / "helper"), make(tmp_path / "prompts-merge")]
     assert len({base, *(env.fingerprint for env in others)}) == 8
 
 

@@ -51,7 +51,10 @@ def test_what_looks_like_text_is_text(text: str, value: Any) -> None:
         ("- 1\n- &a [*a]\n", 2, "an alias stands within what it stands for"),
         ("a: [1\n", 2, "not valid YAML"),
         ("a: 1\n---\nb: 2\n", 2, "another document"),
-        ("a: !!python/object/apply:os.getcwd []\n", 1, "could not determine a constructor"),
+        ("a: !!python/object/apply:os.getcwd []\n", 1, "the tag !!python/object"),
+        ("a: 1\nb: !!binary aGk=\n", 2, "the tag !!binary means nothing here"),
+        ("!thing {}\n", 1, "the tag !thing means nothing here"),
+        ("a: !!int x\n", 1, "not valid YAML"),
         ("a: \x07\n", 1, "not valid YAML"),
     ],
 )
