@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillgit import console
-from skillgit.views import entry_line, plan_lines
+from skillgit.views import entry_line, plan_lines, spent_text
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -56,13 +56,14 @@ class LiveView(Lines):
         from rich.console import Console
         from rich.live import Live
 
+        # the view is drawn from the moment that it exists
+        self._began = self._stage_began = time.monotonic()
+        self._stage, self._total, self._done = "", 0, 0
+        self._where, self._scores, self._spend = "", "", ""
         self._console = Console(stderr=True, highlight=False)
         self._live: Live = Live(
             console=self._console, refresh_per_second=REFRESH, get_renderable=self._view, transient=True
         )
-        self._began = self._stage_began = time.monotonic()
-        self._stage, self._total, self._done = "", 0, 0
-        self._where, self._scores = "", ""
         self._live.start()
 
     def stage(self, name: str, total: int) -> None:
@@ -76,6 +77,7 @@ class LiveView(Lines):
         current, best = record["current"], record["best"]
         self._scores = f"current {current['hard']:.3f}  best {best['hard']:.3f}"
         self._where = f"step {record['step']}/{self.steps}" if self.steps else ""
+        self._spend = spent_text(spend.get("total", ()))
 
     def note(self, text: str) -> None:
         self._say(f"note: {text}")
@@ -89,7 +91,7 @@ class LiveView(Lines):
     def _view(self) -> Any:
         from rich.text import Text
 
-        parts = [self._where, self._stage, self._bar(), self._left(), self._scores]
+        parts = [self._where, self._stage, self._bar(), self._left(), self._scores, self._spend]
         parts.append(console.duration(time.monotonic() - self._began))
         return Text("  ".join(part for part in parts if part), style="dim", no_wrap=True, overflow="ellipsis")
 

@@ -82,6 +82,13 @@ def _spent(spend: Mapping[str, Any]) -> list[str]:
     return [f"{calls} calls", f"{count(tokens)} tok", money(usd), duration(seconds)]
 
 
+def spent_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Calls and money of a run so far: ``152 calls $0.0210``."""
+    calls = sum(row["calls"] for row in rows)
+    usd = None if any(row["usd"] is None for row in rows) else sum(row["usd"] for row in rows)
+    return f"{calls} calls {money(usd)}"
+
+
 WIDTHS = (1, 11, 9, 7, 7, 10, 10, 10, 8, 6)
 
 
