@@ -77,7 +77,8 @@ def difference(history: SkillHistory, old: str, new: str) -> dict[str, Any]:
     before, after = (known_scores(history, history.blob(commit)) for commit in (one, other))
     both = [key for key in before if key in after]
     moved = [key for key in both if before[key] != after[key]]
-    rows = [{"task": key[-1], "before": list(before[key]), "after": list(after[key])} for key in sorted(moved, key=lambda key: key[-1])]
+    moved.sort(key=lambda key: key[-1])
+    rows = [{"task": key[-1], "before": list(before[key]), "after": list(after[key])} for key in moved]
     return {
         "old": {"revision": old, "commit": one},
         "new": {"revision": new, "commit": other},

@@ -52,8 +52,9 @@ class Outcome:
     """Everything a step found out.
 
     ``reports`` has one entry for each proposed edit, ``texts`` the versions after each edit that changed the text.
-    Without ``verdict`` the step was skipped. After a salvage, ``whole`` is the verdict on all edits together and ``tried``
-    has those on its parts. ``parse_failures`` counts optimizer answers that had to be asked for again. ``kind`` patch is a diff from outside, judged between two steps.
+    Without ``verdict`` the step was skipped. ``kind`` patch is a diff from outside, judged between two steps. After a
+    salvage, ``whole`` is the verdict on all edits together and ``tried`` has those on its parts. ``parse_failures``
+    counts optimizer answers that had to be asked for again.
     """
 
     epoch: int
