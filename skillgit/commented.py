@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel
 
 from skillgit.config import JudgeSettings, ModelSettings, ModelsSettings, Settings, TaskFiles
+from skillgit.env_file import HOOKS
 from skillgit.judges import JUDGES
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ COLUMN, WIDTH = 46, 120
 HEAD = """\
 # How the skill '{name}' is trained. Every key is here; one behind a # has its default value.
 # What is in force, and where it comes from: skillgit config {name} --explain
+# An env.py beside this file may define {hooks}.
 """
 TARGET, OPTIMIZER = "openai:gpt-5.5-mini", "anthropic:claude-opus-4-8"
 
@@ -26,7 +28,8 @@ TARGET, OPTIMIZER = "openai:gpt-5.5-mini", "anthropic:claude-opus-4-8"
 def env_yaml(name: str) -> str:
     """The text of env.yaml for a skill that is made from scratch."""
     parts = [*_models(), "", *_judge(), "", *_section(Settings, "# ", skip=("models", "judge"))]
-    return "\n".join([HEAD.format(name=name), *parts]) + "\n"
+    hooks = ", ".join(f"{hook}({', '.join(given)})" for hook, given in HOOKS.items())
+    return "\n".join([HEAD.format(name=name, hooks=hooks), *parts]) + "\n"
 
 
 def _models() -> Iterator[str]:

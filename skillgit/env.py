@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from skillgit import config as configs
 from skillgit import judges, tasks, templates
+from skillgit.bundles import bundled
 from skillgit.config import Config, Settings
 from skillgit.env_file import calling, hook, load_module
 from skillgit.errors import ConfigError, TaskError
@@ -84,6 +84,8 @@ class Environment:
             raise ConfigError("the prompt uses {answer}; the target must not see the reference answer")
         if not prompt.user.strip():
             raise ConfigError("prompt.user is empty; a model must be asked something")
+        if set(used) == {"skill"}:
+            raise ConfigError("the prompt uses no field of a task, such as {input}; every task would ask the same")
         templates.check_template(prompt.system, known, "prompt.system")
         templates.check_template(prompt.user, known, "prompt.user")
         if prompt.images and prompt.images not in known:
@@ -201,28 +203,3 @@ def _remote(image: str) -> bool:
 def load(folder: Path, overrides: Sequence[str] = ()) -> Environment:
     """The environment of a skill's folder. Raises ConfigError or TaskError with one line."""
     return Environment(folder, configs.load(folder / "env.yaml", overrides))
-
-
-def bundled() -> dict[str, Path]:
-    """Environments that travel with skillgit or with a plugin, by name, each with its folder.
-
-    A plugin's entry point in the group ``skillgit.envs`` is the path of a folder, or a package that is one. Raises
-    ConfigError when one cannot be loaded.
-    """
-    here = Path(__file__).parent
-    roots = [here / "_bundled" / "envs", here.parent / "envs"]  # of a wheel, of a checkout
-    root = next((root for root in roots if root.is_dir()), roots[0])
-    return dict(sorted({**_plugins(), **{path.parent.name: path.parent for path in root.glob("*/env.yaml")}}.items()))
-
-
-def _plugins() -> dict[str, Path]:
-    from importlib.metadata import entry_points
-
-    found: dict[str, Path] = {}
-    for entry in entry_points(group="skillgit.envs"):
-        try:
-            value: Any = entry.load()
-            found[entry.name] = Path(value.__path__[0] if inspect.ismodule(value) else value)
-        except Exception as error:
-            raise ConfigError(f"the plugin '{entry.name}' ({entry.value}) does not load: {error}") from error
-    return found

@@ -125,6 +125,7 @@ def test_env_py_may_give_tasks_rollout_and_score(tmp_path: Path) -> None:
             r"prompt.user uses \{inptu\}; known fields: empty, hint, id, input, picture, skill, type",
         ),
         ({"prompt": {"user": " "}}, "prompt.user is empty"),
+        ({"prompt": {"user": "Answer."}}, "the prompt uses no field of a task"),
         ({"prompt": {"user": "{empty}"}}, "the prompt of task 'train0' is empty"),
         ({"prompt": {"user": "{answer}?"}}, "the target must not see the reference answer"),
         ({"prompt": {"images": "pics"}}, "prompt.images names 'pics', which no task has"),
