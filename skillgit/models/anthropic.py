@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from skillgit.config import ModelSettings
-from skillgit.models import http, messages
+from skillgit.models import access, messages, refusals
 from skillgit.models.base import Reply, Request
 from skillgit.models.quirks import Attempt, Feature, optional
 from skillgit.models.sdk import SdkModel
@@ -31,7 +31,7 @@ class AnthropicModel(SdkModel):
     """An Anthropic model. ``reasoning_effort`` turns thinking on."""
 
     def __init__(self, settings: ModelSettings, name: str) -> None:
-        super().__init__(settings, name, http.fingerprint(settings, "ANTHROPIC_BASE_URL"), FEATURES)
+        super().__init__(settings, name, access.fingerprint(settings, "ANTHROPIC_BASE_URL"), FEATURES)
         if settings.seed is not None:
             log.warning("%s: seed has no effect, as the Messages API takes none", self.name)
 
@@ -39,7 +39,7 @@ class AnthropicModel(SdkModel):
         from anthropic import AsyncAnthropic
 
         return AsyncAnthropic(
-            api_key=http.api_key(self._settings, "ANTHROPIC_API_KEY", "api.anthropic.com"),
+            api_key=access.api_key(self._settings, "ANTHROPIC_API_KEY", "api.anthropic.com"),
             base_url=self._settings.base_url or None,
             max_retries=0,
             timeout=self._settings.timeout,
@@ -49,13 +49,13 @@ class AnthropicModel(SdkModel):
         import anthropic
 
         wanted: dict[str, Any] = {"model": self._model, **messages.parameters(request, self._settings, attempt)}
-        with http.translated(anthropic, self._settings, client.api_key or ""):
+        with refusals.translated(anthropic, self._settings, str(client.api_key)):
             if wanted["max_tokens"] > STREAM_ABOVE:
                 answer = await _streamed(client, wanted)
             else:
                 answer = await client.messages.create(**wanted)
-        with http.reading(self._settings):
-            return messages.reply(answer, self._settings)
+            with refusals.reading():
+                return messages.reply(answer, self._settings)
 
 
 async def _streamed(client: AsyncAnthropic, wanted: dict[str, Any]) -> Any:

@@ -6,10 +6,11 @@ from typing import Any
 
 from skillgit.config import ModelSettings
 from skillgit.errors import TaskError
-from skillgit.models import http, images
+from skillgit.models import images
 from skillgit.models.base import NO_USAGE, Message, Reply, Request, Stop, ToolCall, Usage
 from skillgit.models.prices import priced
 from skillgit.models.quirks import Attempt
+from skillgit.models.refusals import Refusal, Refused
 from skillgit.models.schemas import is_strict
 
 STOPS: dict[str, Stop] = {"length": "length", "content_filter": "refusal"}
@@ -66,11 +67,11 @@ def _message(message: Message) -> dict[str, Any]:
 
 
 def reply(completion: Any, settings: ModelSettings) -> Reply:
-    """A completion. Raises ProviderError or FatalModelError for an error that a router put into a good answer."""
+    """A completion. Raises Refused for an error that a router put into a good answer."""
     error = getattr(completion, "error", None)
     if error:
         code = error.get("code") if isinstance(error, dict) else None
-        raise http.as_ours(settings, http.Refusal.parse(code if isinstance(code, int) else 200, {"error": error}))
+        raise Refused(Refusal.parse(code if isinstance(code, int) else 200, {"error": error}))
     choice = completion.choices[0]
     message, reason = choice.message, choice.finish_reason or ""
     calls = tuple(ToolCall(c.id, c.function.name, c.function.arguments) for c in message.tool_calls or ())

@@ -8,10 +8,11 @@ from typing import Any
 
 from skillgit.config import ModelSettings
 from skillgit.errors import ConfigError
-from skillgit.models import http, images
+from skillgit.models import images
 from skillgit.models.base import Message, Reply, Request, Stop, ToolCall
 from skillgit.models.prices import priced
 from skillgit.models.quirks import Attempt
+from skillgit.models.refusals import one_line
 
 STOPS: dict[str, Stop] = {
     "max_tokens": "length",
@@ -68,7 +69,7 @@ def _accepted(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return transform_schema(dict(schema))
     except (ValueError, AssertionError) as error:
-        raise ConfigError(f"the schema '{name}' cannot be asked for: {http.one_line(error)}") from None
+        raise ConfigError(f"the schema '{name}' cannot be asked for: {one_line(error)}") from None
 
 
 def _thinking(form: str, effort: str, room: int) -> dict[str, Any]:
@@ -113,9 +114,9 @@ def _source(image: str) -> dict[str, str]:
 
 
 def reply(message: Any, settings: ModelSettings) -> Reply:
-    """A finished message. Raises ProviderError when it broke off."""
+    """A finished message. Raises ValueError when it broke off."""
     if message.stop_reason is None:
-        raise http.unreadable(settings, "it was cut off")
+        raise ValueError("it was cut off")
     text = "".join(block.text for block in message.content if block.type == "text")
     calls = tuple(
         ToolCall(block.id, block.name, json.dumps(block.input)) for block in message.content if block.type == "tool_use"

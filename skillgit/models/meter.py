@@ -75,7 +75,7 @@ class Meter:
         ):
             if allowed is not None and used >= allowed:
                 raise LimitReached(
-                    f"limits.{name} is reached: {round(used, 4):g} of {allowed:g}",
+                    f"limits.{name} is reached: {round(used, 4):.12g} of {allowed:.12g}",
                     hint=f"raise it (-o limits.{name}=...) and run the same command again; it goes on from here",
                 )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from skillgit.config import ModelSettings
 from skillgit.errors import ConfigError
-from skillgit.models import chat, http, responses, tokens
+from skillgit.models import access, chat, refusals, responses, tokens
 from skillgit.models.base import Reply, Request
 from skillgit.models.prices import priced
 from skillgit.models.quirks import LEFT_OUT, Attempt, Feature, optional
@@ -40,7 +40,7 @@ class OpenAIModel(SdkModel):
 
     def __init__(self, settings: ModelSettings, name: str) -> None:
         self._api: Api = self.api if settings.api == "auto" else settings.api
-        fingerprint = http.fingerprint(settings, "OPENAI_BASE_URL", self._api)
+        fingerprint = access.fingerprint(settings, "OPENAI_BASE_URL", self._api)
         super().__init__(settings, name, fingerprint, FEATURES | {"room": Feature(self.room, ROOM)})
         self._estimates = False
         if settings.seed is not None and self._api == "responses":
@@ -53,7 +53,7 @@ class OpenAIModel(SdkModel):
         return AsyncOpenAI(api_key=self._key(), base_url=address, max_retries=0, timeout=self._settings.timeout)
 
     def _key(self) -> str:
-        return http.api_key(self._settings, "OPENAI_API_KEY", "api.openai.com")
+        return access.api_key(self._settings, "OPENAI_API_KEY", "api.openai.com")
 
     def _headers(self, client: AsyncOpenAI) -> dict[str, Any]:
         """What a request has besides the SDK's own headers."""
@@ -64,12 +64,12 @@ class OpenAIModel(SdkModel):
 
         form, create = self._form(client)
         wanted = form.parameters(request, self._settings, attempt)
-        with http.translated(openai, self._settings, client.api_key):
+        with refusals.translated(openai, self._settings, client.api_key):
             answer = await create(
                 model=self._model, **wanted, extra_body=self._settings.extra, extra_headers=self._headers(client)
             )
-        with http.reading(self._settings):
-            reply: Reply = form.reply(answer, self._settings)
+            with refusals.reading():
+                reply: Reply = form.reply(answer, self._settings)
         return reply if reply.usage.calls else self._estimated(request, reply)
 
     def _form(self, client: AsyncOpenAI) -> tuple[ModuleType, Any]:
@@ -101,7 +101,7 @@ class CompatibleModel(OpenAIModel):
         super().__init__(settings, name)
 
     def _key(self) -> str:
-        return http.api_key(self._settings, "", "") if self._settings.api_key_env else NO_KEY
+        return access.api_key(self._settings, "", "") if self._settings.api_key_env else NO_KEY
 
     def _headers(self, client: AsyncOpenAI) -> dict[str, Any]:
         from openai import Omit

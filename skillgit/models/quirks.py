@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from skillgit.models.http import ParameterRefused
+from skillgit.models.refusals import ParameterRefused
 
 log = logging.getLogger("skillgit")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from skillgit.config import ModelSettings
-from skillgit.errors import ProviderError
-from skillgit.models import http, images
+from skillgit.models import images
 from skillgit.models.base import NO_USAGE, Message, Reply, Request, Stop, ToolCall, Usage
 from skillgit.models.prices import priced
 from skillgit.models.quirks import Attempt
+from skillgit.models.refusals import Refusal, Refused
 from skillgit.models.schemas import is_strict
 
 
@@ -62,10 +62,10 @@ def _items(message: Message) -> list[dict[str, Any]]:
 
 
 def reply(response: Any, settings: ModelSettings) -> Reply:
-    """A finished response. Raises ProviderError or FatalModelError when the provider gave up on it."""
+    """A finished response. Raises Refused when the provider gave up on it, ValueError when it is not whole."""
     if response.status not in ("completed", "incomplete"):
         error = response.error.model_dump() if response.error else None
-        raise http.as_ours(settings, http.Refusal.parse(200, error, f"the response is {response.status}"))
+        raise Refused(Refusal.parse(200, error, f"the response is {response.status}"))
     messages = [item for item in response.output if item.type == "message"]
     refusals = [part.refusal for item in messages for part in item.content if part.type == "refusal"]
     calls = tuple(ToolCall(i.call_id, i.name, i.arguments) for i in response.output if i.type == "function_call")
@@ -77,7 +77,7 @@ def reply(response: Any, settings: ModelSettings) -> Reply:
     elif refusals or reason == "content_filter":
         stop = "refusal"
     elif response.status == "incomplete":
-        raise ProviderError(f"{settings.model}: the response is incomplete: {reason}", transient=True)
+        raise ValueError(f"it is incomplete: {reason}")
     return Reply(response.output_text or "".join(refusals), usage, stop, calls)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
 from skillgit.config import ModelSettings
-from skillgit.models import http
 from skillgit.models.base import Reply, Request
 from skillgit.models.quirks import Attempt, Feature, Quirks
+from skillgit.models.refusals import ParameterRefused
 
 
 class SdkModel:
@@ -22,20 +21,18 @@ class SdkModel:
         self._model = model
         self._quirks = Quirks(features)
         self._client: Any = None
-        self._opening = asyncio.Lock()
         self.name = settings.model
         self.fingerprint = fingerprint
 
     async def call(self, request: Request) -> Reply:
         """One attempt, of which the SDK makes no more; only a refused parameter makes it go out again in another form."""
-        async with self._opening:
-            if self._client is None:
-                self._client = self._connect()
+        if self._client is None:
+            self._client = self._connect()
         while True:
             attempt = self._quirks.attempt()
             try:
                 return await self._once(self._client, request, attempt)
-            except http.ParameterRefused as refused:
+            except ParameterRefused as refused:
                 if not self._quirks.learn(attempt, refused):
                     raise
 

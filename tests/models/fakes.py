@@ -64,7 +64,7 @@ class Queue:
 
 @dataclass
 class Hanging(Queue):
-    """Never answers."""
+    """Never answers, and takes a while to stop."""
 
     async def call(self, request: Request) -> Reply:
         self.asked += 1
@@ -72,6 +72,8 @@ class Hanging(Queue):
         try:
             await asyncio.Event().wait()
         finally:
+            for _ in range(10):
+                await asyncio.sleep(0)
             self.open -= 1
         raise AssertionError
 

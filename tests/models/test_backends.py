@@ -86,6 +86,16 @@ def test_what_every_call_would_get_is_fatal_and_shows_no_key(
     assert error.__suppress_context__
 
 
+def test_long_words_are_cut_and_no_part_of_the_key_is_left_at_the_cut(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_KEY", KEY)
+    fail = Fail(401, f"{'x' * 490}{KEY}{'y' * 999}")
+    with Server(lambda call: fail) as server, pytest.raises(FatalModelError) as caught:
+        ask(model, server, api_key_env="SOME_KEY")
+    assert caught.value.message == f"{model}: 401: {'x' * 490}***{'y' * 7}"
+
+
 @pytest.mark.parametrize(
     ("fail", "after", "overloaded"),
     [

@@ -17,7 +17,7 @@ ONE = Usage(10, 5, usd=1.0)
     ("limits", "spent", "said"),
     [
         ({"usd": 2}, Usage(usd=2.0), "limits.usd is reached: 2 of 2"),
-        ({"tokens": 30}, Usage(20, 11, usd=0.0), "limits.tokens is reached: 31 of 30"),
+        ({"tokens": 2_000_000}, Usage(2_000_000, 1, usd=0.0), "limits.tokens is reached: 2000001 of 2000000"),
         ({"calls": 3}, Usage(usd=0.0, calls=3), "limits.calls is reached: 3 of 3"),
         ({"minutes": 0.5}, Usage(usd=0.0), "limits.minutes is reached: 0.5 of 0.5"),
         ({"usd": 2}, Usage(usd=None), "limits.usd is 2, but the price of what was spent so far is unknown"),

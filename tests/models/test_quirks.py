@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from skillgit.models.http import ParameterRefused
 from skillgit.models.quirks import Feature, Quirks, optional
+from skillgit.models.refusals import ParameterRefused
 
 FEATURES = {
     "warmth": optional("warmth"),
@@ -55,6 +55,16 @@ def test_the_last_form_and_one_that_was_left_out_stay_errors() -> None:
             attempt = quirks.attempt()
             attempt.form(feature)
             assert quirks.learn(attempt, refused(parameter=feature)) is more
+
+
+def test_one_that_is_left_out_is_not_suspected_again() -> None:
+    quirks = Quirks(FEATURES)
+    for learned in ("warmth", "room"):
+        attempt = quirks.attempt()
+        assert attempt.form("warmth") == ("warmth" if learned == "warmth" else "")
+        attempt.form("room")
+        assert quirks.learn(attempt, refused("warmth or room: one is not known"))
+    assert quirks.attempt().form("room") == "room"
 
 
 def test_of_many_that_are_refused_at_once_the_first_teaches_and_the_others_follow(

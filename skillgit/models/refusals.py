@@ -1,19 +1,14 @@
-"""What the two SDK backends share: keys, fingerprints, and how their errors become ours."""
+"""How the errors of the SDKs become ours: what is everybody's and fatal, what may pass, what is one task's."""
 
 from __future__ import annotations
 
-import hashlib
-import ipaddress
-import json
-import os
 import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from skillgit.config import ModelSettings
 from skillgit.errors import FatalModelError, ModelError, ProviderError
@@ -21,7 +16,9 @@ from skillgit.errors import FatalModelError, ModelError, ProviderError
 HOPELESS = frozenset({401, 402, 403, 404, 405})
 """Status codes that every further call would get too."""
 
-TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+TRANSIENT = frozenset({408, 409, 425, 429})
+"""Status codes below 500 that may pass."""
+
 OVERLOADED = frozenset({429, 503, 529})
 
 STREAMED = {
@@ -53,6 +50,9 @@ ONE_TASK = re.compile(
     r"\bimages?\b|context (length|window)|too long|too many (input )?tokens|flagged|content (policy|filter)"
 )
 """What a refusal of the contents of one task speaks of, though its words may sound like a refused parameter."""
+LONGEST = 500
+"""Characters of the provider's words that are kept."""
+
 CONTENTS = ("messages", "input", "prompt", "system")
 NAME = r"[a-z_]+(?:[.\[]\w+\]?)*"
 
@@ -73,7 +73,7 @@ class Refusal:
     words: str
     codes: frozenset[str] = frozenset()
     parameter: str = ""
-    headers: Mapping[str, str] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, status: int, body: Any, fallback: str = "", headers: Mapping[str, str] | None = None) -> Refusal:
@@ -89,8 +89,16 @@ class Refusal:
         known = frozenset(str(code) for code in codes if code)
         if status < 400:
             status = next((STREAMED[code] for code in known if code in STREAMED), 500)
-        words = one_line(error.get("message") or fallback or "no reason given")[:500]
-        return cls(status, words, known, str(error.get("param") or "") or _parameter(words), headers)
+        words = one_line(error.get("message") or fallback or "no reason given")
+        return cls(status, words, known, str(error.get("param") or "") or _parameter(words), headers or {})
+
+
+class Refused(Exception):
+    """An error that came inside an answer with a good status."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.words)
+        self.refusal = refusal
 
 
 @contextmanager
@@ -99,54 +107,47 @@ def translated(sdk: Any, settings: ModelSettings, key: str) -> Iterator[None]:
     import httpx2
 
     def clean(text: object) -> str:
-        return one_line(text).replace(key, "***") if key else one_line(text)
+        return one_line(str(text).replace(key, "***"))[:LONGEST]
 
     try:
         yield
     except sdk.APIStatusError as error:
-        refusal = Refusal.parse(error.status_code, error.body, clean(error.message), error.response.headers)
+        refusal = Refusal.parse(error.status_code, error.body, str(error.message), error.response.headers)
         raise as_ours(settings, refusal, clean(refusal.words)) from None
+    except Refused as error:
+        raise as_ours(settings, error.refusal, clean(error.refusal.words)) from None
     except (sdk.APIConnectionError, httpx2.TransportError) as error:
         cause = error.__cause__ or error
         text = f"{settings.model}: no connection: {clean(cause) or type(cause).__name__}"
         raise ProviderError(text, transient=True) from None
     except (sdk.APIError, ValueError) as error:
-        raise unreadable(settings, clean(error)) from None
+        raise ProviderError(f"{settings.model}: the answer cannot be read: {clean(error)}", transient=True) from None
 
 
 @contextmanager
-def reading(settings: ModelSettings) -> Iterator[None]:
-    """While an answer is read: the SDKs do not check that it has the promised shape."""
+def reading() -> Iterator[None]:
+    """While an answer is read: the SDKs do not check that it has the promised shape. Raises ValueError."""
     try:
         yield
     except (AttributeError, TypeError, LookupError) as error:
-        raise unreadable(settings, f"{type(error).__name__}: {error}") from None
+        raise ValueError(f"{type(error).__name__}: {error}") from None
 
 
-def unreadable(settings: ModelSettings, why: object) -> ProviderError:
-    """The error for a body that is cut off, no JSON, or not of the promised shape."""
-    return ProviderError(f"{settings.model}: the answer cannot be read: {one_line(why)}", transient=True)
-
-
-def as_ours(settings: ModelSettings, refusal: Refusal, words: str = "") -> ModelError:
+def as_ours(settings: ModelSettings, refusal: Refusal, words: str) -> ModelError:
     """The error of a refused call: fatal when every other call would be refused too."""
-    status, said = refusal.status, (words or refusal.words)
-    text, lower = f"{settings.model}: {status}: {said}", said.lower()
+    status, text, lower = refusal.status, f"{settings.model}: {refusal.status}: {words}", words.lower()
     if refusal.codes & NO_MONEY or "credit balance" in lower:
         return FatalModelError(text, hint="the account has no money left, or its own limit is reached")
-    if status in TRANSIENT:
-        after = retry_after(refusal.headers or {})
+    if status >= 500 or status in TRANSIENT:
+        after = retry_after(refusal.headers)
         return ProviderError(text, transient=True, retry_after=after, overloaded=status in OVERLOADED)
     if status in HOPELESS or "model_not_found" in refusal.codes or NO_MODEL.search(lower):
         return FatalModelError(text, hint="check the key, the model's name and base_url; skillgit doctor")
     name = refusal.parameter
     if PARAMETERS.search(lower) and not ONE_TASK.search(lower) and not name.startswith(CONTENTS):
         where = f"extra.{name}" if name.partition(".")[0] in settings.extra else name or "the parameter"
-        return ParameterRefused(
-            text,
-            parameter=name,
-            hint=f"change or remove {where} in this model's settings (models.target or .optimizer)",
-        )
+        hint = f"change or remove {where} in this model's settings (models.target or .optimizer)"
+        return ParameterRefused(text, parameter=name, hint=hint)
     return ProviderError(text)
 
 
@@ -174,46 +175,3 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def one_line(text: object) -> str:
     """The text with every run of white space as one space."""
     return " ".join(str(text).split())
-
-
-def api_key(settings: ModelSettings, variable: str, domain: str) -> str:
-    """The key from the environment.
-
-    ``variable`` is the provider's own; its key goes to ``domain`` and to this machine, to any other host only when
-    ``api_key_env`` names a variable. Raises FatalModelError naming the variable, never the key.
-    """
-    name = settings.api_key_env or variable
-    host = urlsplit(settings.base_url).hostname or domain
-    if not settings.api_key_env and not (host == domain or host.endswith(f".{domain}") or _is_this_machine(host)):
-        raise FatalModelError(
-            f"{settings.model}: the key in {variable} is not for {host}",
-            hint=f"name the variable of its key: api_key_env: ...; {variable} too is sent there when it is named",
-        )
-    key = os.environ.get(name, "").strip()
-    if not key:
-        raise FatalModelError(
-            f"{settings.model} needs a key: the variable {name} is not set", hint=f"export {name}=..."
-        )
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise FatalModelError(
-            f"{settings.model}: what the variable {name} holds cannot be a key", hint=f"export {name}=..."
-        )
-    return key
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def fingerprint(settings: ModelSettings, address_variable: str, *more: str) -> str:
-    """Hash (12 hex) of what can change an answer: model, address, parameters. No key, no timeouts, no retries.
-
-    ``address_variable`` names what the SDK reads when there is no ``base_url``.
-    """
-    kept = ("model", "temperature", "max_tokens", "reasoning_effort", "seed", "extra")
-    address = settings.base_url or os.environ.get(address_variable, "")
-    state = [{name: getattr(settings, name) for name in kept}, address, *more]
-    return hashlib.sha256(json.dumps(state, sort_keys=True, default=str).encode()).hexdigest()[:12]
