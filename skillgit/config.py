@@ -154,7 +154,6 @@ class TrainSettings(Section):
     batch_size: int = Field(40, ge=1, description="train tasks rolled out before one update")
     accumulation: int = Field(1, ge=1, description="batches that are reflected on before one update")
     seed: int = Field(42, description="shuffles tasks, minibatches and samples")
-    update_mode: Literal["patch"] = Field("patch", description="how a proposal changes the document")
     max_steps: int | None = Field(None, ge=1, description="stop after this many steps in all")
 
 

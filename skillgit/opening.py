@@ -149,6 +149,8 @@ async def opened(subject: Subject, reporter: Reporter, *, new_run: bool = False,
                 initial=initial,
             )
         finally:
-            await target.close()
-            await optimizer.close()
-            memo.close()
+            try:
+                await target.close()
+            finally:
+                await optimizer.close()
+                memo.close()

@@ -55,10 +55,19 @@ def priced(subject: Subject) -> Plan:
     """The plan with its expected cost."""
     plan, models = subject.plan(), subject.env.settings.models
     for role, settings in (("target", models.target), ("optimizer", models.optimizer)):
-        rows = [row for row in plan.rows if row.role == role]
-        tokens_in = sum(row.calls * row.input_tokens for row in rows)
-        plan.usd[role] = cost(settings, Usage(tokens_in, sum(row.calls * row.output_tokens for row in rows)))
+        # one call at a time, since long prompts may cost more for each token
+        costs = [
+            _times(row.calls, cost(settings, Usage(row.input_tokens, row.output_tokens)))
+            for row in plan.rows
+            if row.role == role
+        ]
+        known = [one for one in costs if one is not None]
+        plan.usd[role] = sum(known) if len(known) == len(costs) else None
     return plan
+
+
+def _times(calls: int, usd: float | None) -> float | None:
+    return None if usd is None else calls * usd
 
 
 def interruptible(work: Coroutine[Any, Any, T], *, hint: str) -> T:

@@ -50,7 +50,7 @@ def _exported(repo: Repo, name: str) -> Path:
     tree = repo.resolve(f"HEAD:{FOLDER}/{name}")
     if tree is None:
         raise ConfigError(f"there is no skill '{name}': HEAD has no folder {FOLDER}/{name}")
-    target = repo.state_dir / "exports" / tree
+    target = repo.state_dir / "exports" / tree / name  # the folder's name is the skill's
     if target.is_dir():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)

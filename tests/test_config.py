@@ -30,7 +30,7 @@ BASE: dict[str, Any] = {"models": {"target": "openai:a", "optimizer": "openai:b"
         ({"models": {"target": "openai:a"}}, "'models.optimizer' is not set"),
         ({"answer": {"extract": "regex"}}, "answer: extract: regex and a pattern go together"),
         ({"answer": {"pattern": "x"}}, "answer: extract: regex and a pattern go together"),
-        ({"answer": {"extract": "regex", "pattern": "(?i)a(?i)b("}}, "does not compile"),
+        ({"answer": {"extract": "regex", "pattern": "a(b"}}, "does not compile"),
         ({"edits": {"budget": 1, "min_budget": 3}}, "min_budget 3 is above budget 1"),
         ({"split": {"ratio": "2:1"}}, "split.ratio"),
         ({"split": {"ratio": "2:0:7"}}, "every part of the ratio must be above 0"),
@@ -161,16 +161,11 @@ def test_every_key_has_a_description() -> None:
     assert [key for key in [*leaves, "judge.tolerance", "judge.choices"] if not texts.get(key)] == []
 
 
-UNREAD = {"repeats", "salvage", "update_mode"}
-"""Settings that the loop does not read yet; take them out of here, or out of the settings."""
-
-
 def test_every_key_is_read_somewhere() -> None:
     package = Path(config.__file__).parent
     code = "\n".join(p.read_text(encoding="utf-8") for p in package.rglob("*.py") if p.name != "config.py")
     leaves = {key.rpartition(".")[2] for key, _, _ in config.parse(BASE).rows()} - {"all", "train", "selection"}
-    unread = {name for name in leaves if not re.search(rf"\.{name}\b", code)}
-    assert unread <= UNREAD
+    assert [name for name in sorted(leaves) if not re.search(rf"\.{name}\b", code)] == []
 
 
 @pytest.mark.parametrize("name", ["Demo", "a--b", "-a", "a_b", "", "x" * 65])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import unicodedata
 from collections import Counter
 from datetime import date
 from decimal import Decimal
@@ -25,7 +26,14 @@ from skillgit.splits import (
 )
 
 RATIO = (2.0, 1.0, 7.0)
-IDS = st.lists(st.text(min_size=1, max_size=8), unique=True, max_size=60)
+
+
+def normal(text: str) -> str:
+    """How far two inputs may differ and still ask the same."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+IDS = st.lists(st.text(min_size=1, max_size=8), unique_by=normal, max_size=60)
 
 
 def tasks(*ids: str, split: str = "") -> list[Task]:
