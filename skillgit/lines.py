@@ -15,6 +15,11 @@ def unix(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def lf_lines(text: str) -> list[str]:
+    """The lines as git sees them: LF ends a line, and a CR before it is part of the line."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
 def newline(text: str) -> str:
     """The line break that the text uses most; ``\\n`` in doubt."""
     crlf = text.count("\r\n")
@@ -28,11 +33,17 @@ def common_start(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def changed_part(text: str, start: int, end: int, content: str) -> tuple[int, int, str]:
-    """What really changes when ``content`` replaces the text from start to end: place and new text, context left out."""
-    old = text[start:end]
-    head = common_start(old, content)
-    tail = common_start(old[head:][::-1], content[head:][::-1])
-    return start + head, end - tail, content[head : len(content) - tail]
+    """What really changes when ``content`` replaces the text from start to end: place and new text, context left out.
+
+    Whole lines first: by characters alone, a line put before one that begins alike would be put into it.
+    """
+    for cut in (lf_lines, list):
+        old, new = cut(text[start:end]), cut(content)
+        head = common_start(old, new)
+        tail = common_start(old[head:][::-1], new[head:][::-1])
+        start, end = start + len("".join(old[:head])), end - len("".join(old[len(old) - tail :]))
+        content = "".join(new[head : len(new) - tail])
+    return start, end, content
 
 
 def line_number(text: str, offset: int) -> int:

@@ -1,7 +1,4 @@
-"""A person's patch to the skill: unified diffs as git writes and reads them, and the edits they mean. Pure.
-
-Lines are git's here: they end with LF, and a CR before it is part of the line.
-"""
+"""A person's patch to the skill: unified diffs as git writes and reads them, and the edits they mean. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from skillgit.document import MARKER, is_protected, regions
 from skillgit.errors import SkillError
-from skillgit.lines import changed_part, common_start
+from skillgit.lines import changed_part, common_start, lf_lines
 from skillgit.skill import Edit, apply_edits
 
 if TYPE_CHECKING:
@@ -58,7 +55,7 @@ def unified_diff(old: str, new: str, path: str) -> str:
     before, after = quoted(f"a/{path}"), quoted(f"b/{path}")
     # git ends a file name with a tab when it holds a space
     from_file, to_file = (name + "\t" * (" " in name) for name in (before, after))
-    hunks = list(difflib_diff(_lines(old), _lines(new)))[2:]
+    hunks = list(difflib_diff(lf_lines(old), lf_lines(new)))[2:]
     body = (line if line.endswith("\n") else f"{line}\n{NO_NEWLINE}" for line in hunks)
     return f"diff --git {before} {after}\n--- {from_file}\n+++ {to_file}\n" + "".join(body)
 
@@ -84,7 +81,7 @@ def edits_from_diff(diff: str, current: str, path: str) -> tuple[Edit, ...]:
 def touches_protected(diff: str, current: str) -> list[int]:
     """The numbers, from 1, of the hunks that change a protected region or bring in a marker."""
     protected = regions(current)
-    starts = [0, *accumulate(map(len, _lines(current)))]
+    starts = [0, *accumulate(map(len, lf_lines(current)))]
     found = []
     for hunk in _hunks(diff, current, ""):
         at, removed, added = hunk.core
@@ -118,7 +115,7 @@ def unquoted(name: str) -> str:
 def _hunks(diff: str, current: str, path: str) -> Iterator[Hunk]:
     """The hunks that change something, in order, each where it fits."""
     file = _only_file(diff, path)
-    lines, floor, moved = _lines(current), 0, 0
+    lines, floor, moved = lf_lines(current), 0, 0
     for number, raw in enumerate(file, start=1):
         old, new = _sides(raw)
         stated = raw.source_start - (1 if old else 0) + moved
@@ -215,7 +212,7 @@ def _edit(text: str, start: int, stop: int, new: str) -> tuple[Edit, str]:
 
     When that may not be, the text is as it was, and ``apply_edits`` says of the edit why.
     """
-    lines = _lines(text)
+    lines = lf_lines(text)
     wanted = "".join((*lines[:start], new, *lines[stop:]))
     for edit in _candidates(lines, start, stop, new):
         applied = apply_edits(text, (edit,))
@@ -242,10 +239,6 @@ def _candidates(lines: Sequence[str], start: int, stop: int, new: str) -> Iterat
         if context >= most:
             return
         context += 1 + context // 4  # not one by one: a text that repeats itself a lot would take quadratic time
-
-
-def _lines(text: str) -> list[str]:
-    return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def _refusal(problem: str) -> SkillError:

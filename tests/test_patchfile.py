@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgit.errors import SkillError
+from skillgit.lines import is_blank
 from skillgit.patchfile import edits_from_diff, quoted, touches_protected, unified_diff, unquoted
 from skillgit.skill import APPLIED, apply_edits, body
 from tests.documents import FRONTMATTER, SLOW, bodies
@@ -136,7 +137,7 @@ def changed(draw: st.DrawFn) -> tuple[str, str]:
 @given(changed())
 def test_the_edits_do_what_the_patch_does(pair: tuple[str, str]) -> None:
     old, new = pair
-    if old == new or not old or not body(new).strip():
+    if old == new or is_blank(old) or not body(new).strip():
         return
     diff = unified_diff(old, new, PATH)
     edits = edits_from_diff(diff, old, PATH)
@@ -154,7 +155,7 @@ def test_so_do_those_of_gits_own_diff(folder: Path, pair: tuple[str, str], conte
     (folder / "old").write_bytes(old.encode())
     (folder / "new").write_bytes(new.encode())
     diff = git(folder, "diff", "--no-index", f"-U{context}", "old", "new", check=False)
-    if not diff or not body(new).strip() or not old:
+    if not diff or not body(new).strip() or is_blank(old):
         return
     diff = diff.replace("a/old", f"a/{PATH}").replace("b/new", f"b/{PATH}")
     assert git_apply(folder, old, unified_diff(old, new, PATH)) == new
