@@ -22,7 +22,7 @@ HEAD = """\
 # What is in force, and where it comes from: skillgit config {name} --explain
 # An env.py beside this file may define {hooks}.
 """
-TARGET, OPTIMIZER = "openai:gpt-5.5-mini", "anthropic:claude-opus-4-8"
+TARGET, OPTIMIZER = "openai:gpt-5.4-mini", "anthropic:claude-opus-4-8"
 
 
 def env_yaml(name: str) -> str:
