@@ -6,6 +6,7 @@ is one file in ``commands/`` and one row here.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -35,18 +36,24 @@ GROUPS: dict[str, dict[str, str]] = {
         "doctor": "check git, models and keys, and say how to mend what is wrong",
     },
 }
+COMPLETION = "_SKILLGIT_COMPLETE"
+"""Set by the shell while it completes a command line."""
 COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; returns the exit code (0, 1, 2, 3 or 130)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        if len(arguments) > 1:
-            return main([arguments[1], "--help"])
-        return _say(_help())
-    if arguments[0] in ("-V", "--version"):
-        return _say(f"skillgit {__version__}")
+    if COMPLETION not in os.environ:
+        asked = arguments
+        while asked[:1] == ["-C"] and len(asked) > 2:  # help is the same in any folder
+            asked = asked[2:]
+        if asked[:1] == ["help"] and len(asked) > 1:
+            return main([asked[1], "--help"] if asked[1] in COMMANDS else asked[1:])
+        if not asked or asked[0] in ("-h", "--help", "help"):
+            return _say(_help())
+        if asked[0] in ("-V", "--version"):
+            return _say(f"skillgit {__version__}")
     from skillgit.commands import run_command
 
     return run_command(arguments)
@@ -55,8 +62,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _say(text: str) -> int:
     try:
         print(text, flush=True)
-    except BrokenPipeError:
-        sys.stderr.close()
+    except OSError as error:
+        from skillgit.commands import unwritable
+
+        return unwritable(error)
     return 0
 
 

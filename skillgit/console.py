@@ -21,10 +21,27 @@ def prepare() -> None:
                 stream.reconfigure(encoding="utf-8", errors="replace")
 
 
+def flush() -> None:
+    """Write out what is held back; OSError tells now what the interpreter would only complain of at its end."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def abandon() -> None:
+    """Send what is left of the output nowhere, since its place cannot take it."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def colours(stream: Any = None) -> bool:
     """Whether a stream (stdout by default) takes colours."""
     stream = stream or sys.stdout
-    return bool(stream.isatty()) and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return (
+        stream is not None
+        and bool(stream.isatty())
+        and "NO_COLOR" not in os.environ
+        and os.environ.get("TERM") != "dumb"
+    )
 
 
 def paint(text: str, colour: str, stream: Any = None) -> str:
@@ -37,9 +54,17 @@ def say(text: str = "") -> None:
     print(text)
 
 
+def raw(data: bytes) -> None:
+    """A document on stdout, byte for byte."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+
+
 def note(text: str) -> None:
-    """A line for the person who watches, not for a pipe."""
-    print(text, file=sys.stderr, flush=True)
+    """A line for the person who watches; when nobody does any more, the work goes on."""
+    with suppress(BrokenPipeError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def error(message: str, hint: str = "") -> None:

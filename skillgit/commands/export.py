@@ -22,8 +22,6 @@ def run(
 
     Example: skillgit export dates -o SKILL.md --plain
     """
-    import sys
-
     from skillgit.patchfile import unified_diff
     from skillgit.skill import deployable
 
@@ -38,9 +36,7 @@ def run(
     if output:
         _write(Path(output), text.encode("utf-8"))
         return console.note(f"wrote {output}")
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8"))
-    return None
+    return console.raw(text.encode("utf-8"))
 
 
 def _write(path: Path, data: bytes) -> None:
