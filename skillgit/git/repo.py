@@ -190,8 +190,10 @@ class Repo:
 
     def ref(self, name: str) -> str | None:
         """The commit a full ref name points to, None if there is no such ref; RepositoryError if it is damaged."""
-        commit = self.resolve(name)
+        commit, oid = self.resolve(name), None
         if commit is None and (oid := self.refs(name).get(name)):
+            commit = self.resolve(oid)  # another process may have made the ref between the two questions
+        if commit is None and oid:
             raise RepositoryError(f"{name} points to {oid}, which is missing from the repository", hint="git fsck")
         return commit
 

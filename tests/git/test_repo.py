@@ -266,3 +266,20 @@ def test_a_read_only_repository(repo: Factory, monkeypatch: pytest.MonkeyPatch) 
     (folder / ".git" / "skillgit").write_text("a file in the way", encoding="utf-8")
     with Repo.discover(folder) as found, pytest.raises(RepositoryError, match=r"cannot write in .*File exists"):
         assert found.state_dir
+
+
+def test_a_ref_that_is_made_between_two_questions_is_found(
+    repo: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two skills share the notes refs: the other one may make such a ref right after it was looked up in vain."""
+    root = repo()
+    head = git(root, "rev-parse", "HEAD")
+    with Repo.discover(root) as opened:
+        refs = opened.refs
+
+        def made_meanwhile(prefix: str) -> dict[str, str]:
+            git(root, "update-ref", "refs/notes/skillgit/scores", head)
+            return refs(prefix)
+
+        monkeypatch.setattr(opened, "refs", made_meanwhile)
+        assert opened.ref("refs/notes/skillgit/scores") == head
