@@ -7,9 +7,10 @@ fails again it stays an error item, out of the means and of reflection.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Protocol
 
 from skillgit.concurrency import ordered
@@ -117,14 +118,8 @@ class Rollouts:
         known = self._book.known(skill.blob, tasks)
         place = {task_id: i for i, task_id in enumerate(order)}
         queue = sorted(tasks, key=lambda task: place.get(task.id, len(place)))
-
-        async def measure(task: Task) -> _Outcome:
-            outcome = await self._item(skill, task, samples, known)
-            self._advance()
-            return outcome
-
         seen: list[_Outcome] = []
-        async with aclosing(ordered(measure, queue, self._concurrency)) as outcomes:
+        async with aclosing(self._outcomes(skill, queue, samples, known)) as outcomes:
             async for outcome in outcomes:
                 seen.append(outcome)
                 if stop and stop.settled([o.item for o in seen]):
@@ -135,6 +130,27 @@ class Rollouts:
         items = tuple(by_id[t.id].item if t.id in by_id else Item(t.id, "not_run") for t in tasks)
         errors = tuple(outcome.error for outcome in seen if outcome.error)
         return Evaluation(Scores(items), stopped=len(seen) < len(tasks), errors=errors)
+
+    async def _outcomes(
+        self, skill: Text, queue: Sequence[Task], samples: int, known: Known
+    ) -> AsyncGenerator[_Outcome, None]:
+        """Outcomes in order. No call is made before those that are known are used up: they may settle the decision."""
+
+        async def measure(task: Task) -> _Outcome:
+            outcome = await self._item(skill, task, samples, known)
+            self._advance()
+            return outcome
+
+        free = list(takewhile(lambda task: self._is_known(skill, task, samples, known), queue))
+        for task in free:
+            yield await measure(task)
+        async with aclosing(ordered(measure, queue[len(free) :], self._concurrency)) as outcomes:
+            async for outcome in outcomes:
+                yield outcome
+
+    def _is_known(self, skill: Text, task: Task, samples: int, known: Known) -> bool:
+        missing = (sample for sample in range(samples) if (task.id, sample) not in known)
+        return all(self._memo.get("rollout", self._key(skill, task, sample)) is not None for sample in missing)
 
     async def _item(self, skill: Text, task: Task, samples: int, known: Known) -> _Outcome:
         scored: list[tuple[float, float]] = []

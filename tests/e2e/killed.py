@@ -1,67 +1,92 @@
 """Trains the world's skill in a process of its own, which ends itself where it is told: ``killed.py REPOSITORY LOG``.
 
-``KILL_AT_CALL=n`` ends it at the start of the n-th model call, ``KILL_AFTER_ENTRY=n`` right after the n-th journal entry.
-Each call is logged when it starts and when it ends, by a hash of what was asked.
+At the n-th of some moments of this process it sends itself a signal, SIGKILL unless ``SEND`` names another one::
+
+    KILL_AT_CALL        the start of a model call         KILL_IN_STAGE=gate    ... of this stage only (the first)
+    KILL_BEFORE_ENTRY   before a publication              KILL_AFTER_ENTRY      after it
+    KILL_BEFORE_REFS    before its refs move              KILL_AFTER_REFS       after that, before anything follows
+
+Each call is logged when it starts and when it ends: its stage, and a hash of what was asked. ``JITTER`` makes calls take
+a random time, so that those in flight end in another order in each process; ``OPTIONS`` are settings, a word each.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
+import random
 import signal
 import sys
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from skillgit import recorder
-from skillgit.git.publish import publish
-from skillgit.git.repo import Repo
-from skillgit.models import registry
+from skillgit.__main__ import main as skillgit
+from skillgit.git.transaction import Transaction
+from skillgit.models import calls, registry
 from skillgit.models.base import Reply, Request
-from skillgit.report import Silent
-from skillgit.session import run_training
 from tests.world import Scripted, World
 
+ONE_BY_ONE = "models.target.concurrency=1 models.optimizer.concurrency=1 reflect.concurrency=1"
+seen: Counter[str] = Counter()
 
-def main(repository: str, log: Path) -> None:
-    at_call, after_entry = (int(os.environ.get(name, "0")) for name in ("KILL_AT_CALL", "KILL_AFTER_ENTRY"))
-    done = {"calls": 0, "entries": 0}
 
-    def say(text: str) -> None:
+def moment(name: str) -> None:
+    """One of the moments above has come."""
+    seen[name] += 1
+    if seen[name] == int(os.environ.get(f"KILL_{name}", "0")):
+        end()
+
+
+def end() -> None:
+    os.kill(os.getpid(), getattr(signal, os.environ.get("SEND", "SIGKILL")))
+
+
+def around(name: str, work: Callable[..., Any]) -> Callable[..., Any]:
+    def both(*arguments: Any, **options: Any) -> Any:
+        moment(f"BEFORE_{name}")
+        result = work(*arguments, **options)
+        moment(f"AFTER_{name}")
+        return result
+
+    return both
+
+
+def watched(model: Scripted, log: Path) -> None:
+    original = model.call
+
+    def say(what: str, key: str) -> None:
         with log.open("a", encoding="utf-8") as file:
-            file.write(f"{text}\n")
+            file.write(f"{what} {key} {calls.stage.get()}\n")
 
-    def watched(model: Scripted) -> Scripted:
-        original = model.call
+    async def call(request: Request) -> Reply:
+        key = hashlib.sha256(repr((model.name, request.messages, request.sample)).encode()).hexdigest()[:16]
+        say("start", key)
+        moment("AT_CALL")
+        if calls.stage.get() == os.environ.get("KILL_IN_STAGE"):
+            end()
+        if "JITTER" in os.environ:
+            await asyncio.sleep(random.random() / 200)
+        reply = await original(request)
+        say("end", key)
+        return reply
 
-        async def call(request: Request) -> Reply:
-            done["calls"] += 1
-            key = hashlib.sha256(repr((model.name, request.messages, request.sample)).encode()).hexdigest()[:16]
-            say(f"start {key}")
-            if done["calls"] == at_call:
-                os.kill(os.getpid(), signal.SIGKILL)
-            reply = await original(request)
-            say(f"end {key}")
-            return reply
+    model.call = call  # type: ignore[method-assign]
 
-        model.call = call  # type: ignore[method-assign]
-        return model
 
-    def published(*arguments: Any) -> str:
-        entry = publish(*arguments)
-        done["entries"] += 1
-        if done["entries"] == after_entry:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return entry
-
+def main(repository: str, log: Path) -> int:
     world = World()
-    watched(world.target), watched(world.optimizer)
+    watched(world.target, log)
+    watched(world.optimizer, log)
     registry.create = world.create  # type: ignore[assignment]
-    recorder.publish = published
-    calm = ["models.target.concurrency=1", "reflect.concurrency=1"]
-    with Repo.discover(repository) as repo:
-        run_training(repo, "demo", Silent(), overrides=calm)
+    recorder.publish = around("ENTRY", recorder.publish)
+    Transaction.commit = around("REFS", Transaction.commit)  # type: ignore[method-assign]
+    options = os.environ.get("OPTIONS", ONE_BY_ONE).split()
+    return skillgit(["-C", repository, "train", "demo", "--quiet", *(word for one in options for word in ("-o", one))])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    sys.exit(main(sys.argv[1], Path(sys.argv[2])))

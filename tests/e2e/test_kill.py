@@ -4,103 +4,108 @@ from __future__ import annotations
 
 import os
 import random
-import signal
-import subprocess
-import sys
-from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from skillgit.git.fsck import check
-from skillgit.git.repo import Repo
-from tests import world
-from tests.repos import git, make_repo
+from tests.e2e.interruptions import ENTRIES, FILES, entries, make, outcome, paid_twice, sound, train, uninterrupted
+from tests.repos import git
 from tests.snapshots import snapshot
 
-ROOT = Path(__file__).parents[2]
-FILES = ("record.yaml", "config.yaml", "candidate.md", "patch.yaml", "meta.md", "scores.jsonl")
-ENTRIES = 8
+STAGES = (
+    "preflight",
+    "baseline",
+    "rollout",
+    "reflect",
+    "aggregate",
+    "select",
+    "gate",
+    "slow update",
+    "epoch gate",
+    "meta",
+    "compare",
+    "test",
+)
+"""In the order in which they come first in a run."""
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
 
 
-def train(root: Path, log: Path, **kill: int) -> int:
-    env = {**os.environ, "PYTHONPATH": str(ROOT), **{name.upper(): str(value) for name, value in kill.items()}}
-    command = [sys.executable, "-m", "tests.e2e.killed", str(root), str(log)]
-    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode in (0, -signal.SIGKILL), done.stderr
-    return done.returncode
-
-
-def outcome(root: Path) -> dict[str, Any]:
-    """All that must not depend on interruptions; spend and times may. The clock and the people are fixed."""
-    entries = git(root, "log", "--format=%H", "refs/skillgit/demo/journal").split()
-    return {
-        "branch": git(root, "rev-parse", "skill/demo"),
-        "best": git(root, "rev-parse", "refs/skillgit/demo/best"),
-        "epochs": git(root, "for-each-ref", "--format=%(refname) %(objectname)", "refs/skillgit/demo/epochs"),
-        "notes": [git(root, "rev-parse", f"refs/notes/skillgit/{n}^{{tree}}") for n in ("scores", "rejected", "meta")],
-        "journal": [[git(root, "show", f"{entry}:{name}") for name in FILES] for entry in entries],
-    }
-
-
-def sound(root: Path) -> None:
-    assert "error" not in git(root, "fsck", "--strict")
-    with Repo.discover(root) as repo:
-        if repo.ref("refs/skillgit/demo/journal"):
-            assert list(check(repo, "demo")) == []
-
-
-def paid_twice(log: Path) -> int:
-    ended = [line.split()[1] for line in log.read_text(encoding="utf-8").splitlines() if line.startswith("end")]
-    return len(ended) - len(set(ended))
-
-
-@pytest.fixture(scope="module")
-def fresh(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    def make(name: str) -> Path:
-        return make_repo(
-            tmp_path_factory.mktemp(name) / "r", "demo", skill=world.SKILL, env=world.ENV, tasks=world.tasks()
-        )
-
-    return make
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make(tmp_path / "r")
 
 
 @pytest.fixture
-def uninterrupted(fresh: Callable[[str], Path], tmp_path: Path) -> tuple[dict[str, Any], int]:
-    root, log = fresh("whole"), tmp_path / "whole.log"
-    assert train(root, log) == 0
-    sound(root)
-    assert paid_twice(log) == 0
-    return outcome(root), log.read_text(encoding="utf-8").count("start")
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "log"
 
 
-def test_killed_after_every_entry(
-    fresh: Callable[[str], Path], uninterrupted: tuple[dict[str, Any], int], tmp_path: Path
-) -> None:
-    root, log = fresh("entries"), tmp_path / "log"
+def test_killed_after_every_entry(root: Path, log: Path) -> None:
     before = snapshot(root)
-    for _ in range(ENTRIES):
-        assert train(root, log, kill_after_entry=1) == -signal.SIGKILL
+    for n in range(ENTRIES):
+        assert train(root, log, kill_after_entry=1) < 0
         sound(root)
+        assert len(entries(root)) == n + 1
     assert train(root, log, kill_after_entry=1) == 0  # nothing was left to do
-    assert outcome(root) == uninterrupted[0]
+    assert outcome(root) == uninterrupted()[0]
     assert paid_twice(log) == 0
     assert snapshot(root) == before
 
 
+def test_killed_while_an_entry_is_published(root: Path, log: Path, tmp_path: Path) -> None:
+    """Each process publishes one entry and is killed at the next: before it, before its refs move, or before the checkout
+    of the branch follows. The first transaction of a process looks for a publication that was cut in two.
+    """
+    linked, moments = tmp_path / "linked", cycle([("before_entry", 2), ("before_refs", 3), ("after_refs", 3)])
+    while True:
+        moment, nth = next(moments)
+        done = train(root, log, **{f"kill_{moment}": nth}) == 0
+        sound(root)
+        if done:
+            break
+        if not linked.exists():
+            git(root, "worktree", "add", "--quiet", str(linked), "skill/demo")
+    assert outcome(root) == uninterrupted()[0]
+    assert paid_twice(log) == 0
+    assert git(linked, "status", "--porcelain") == ""
+    assert git(linked, "rev-parse", "HEAD") == uninterrupted()[0]["branch"]
+
+
+def test_killed_in_every_stage(root: Path, log: Path) -> None:
+    """At the first call of a stage that is not in the memo: the stages before it are not paid again."""
+    for stage in STAGES:
+        assert train(root, log, kill_in_stage=stage) < 0, stage
+        sound(root)
+    assert train(root, log) == 0
+    assert outcome(root) == uninterrupted()[0]
+    assert paid_twice(log) == 0
+
+
 @pytest.mark.parametrize("seed", [1, 2])
-def test_killed_at_random_calls(
-    fresh: Callable[[str], Path], uninterrupted: tuple[dict[str, Any], int], tmp_path: Path, seed: int
-) -> None:
-    """One call may be in flight at each kill, since calls run one by one here."""
-    root, log = fresh(f"random{seed}"), tmp_path / "log"
-    want, calls = uninterrupted
-    chance, kills = random.Random(seed), 0
+def test_killed_at_random_calls(root: Path, log: Path, seed: int) -> None:
+    """A call that is in flight at the kill has not been answered, as calls run one by one here."""
+    chance, kills, calls = random.Random(seed), 0, len(uninterrupted()[1])
     while train(root, log, kill_at_call=chance.randint(1, calls // 4) if kills < 6 else 0):
         kills += 1
         sound(root)
     assert kills > 2
-    assert outcome(root) == want
-    assert paid_twice(log) <= kills
+    assert outcome(root) == uninterrupted()[0]
+    assert paid_twice(log) == 0
+
+
+def test_killed_with_many_calls_in_flight(root: Path, log: Path) -> None:
+    """Answers come in another order in each process; only those on their way at a kill are paid again."""
+    chance, kills, at_once, calls = random.Random(3), 0, 6, len(uninterrupted()[1])
+    options = f"models.target.concurrency={at_once} models.optimizer.concurrency={at_once}"
+    while train(root, log, kill_at_call=chance.randint(1, calls // 3) if kills < 5 else 0, jitter=1, options=options):
+        kills += 1
+        sound(root)
+    assert kills > 1
+    assert paid_twice(log) <= kills * at_once
+    files = tuple(name for name in FILES if name != "config.yaml")
+    want = uninterrupted()[0]
+    without = [
+        [text for name, text in zip(FILES, entry, strict=True) if name != "config.yaml"] for entry in want["journal"]
+    ]
+    assert outcome(root, files) == {**want, "journal": without}

@@ -1,0 +1,80 @@
+"""Runs of ``killed.py``, and what must not depend on how often a run was interrupted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from skillgit.git.fsck import check
+from skillgit.git.repo import Repo
+from tests import world
+from tests.repos import git, make_repo
+
+ROOT = Path(__file__).parents[2]
+FILES = ("record.yaml", "config.yaml", "candidate.md", "patch.yaml", "meta.md", "scores.jsonl")
+JOURNAL = "refs/skillgit/demo/journal"
+ENTRIES = 8
+
+
+def make(folder: Path) -> Path:
+    return make_repo(folder, "demo", skill=world.SKILL, env=world.ENV, tasks=world.tasks())
+
+
+def train(root: Path, log: Path, ends: tuple[int, ...] = (0, -signal.SIGKILL), **kill: object) -> int:
+    """The exit code of one process, which must be one of ``ends``."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **{name.upper(): str(value) for name, value in kill.items()}}
+    command = [sys.executable, "-m", "tests.e2e.killed", str(root), str(log)]
+    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode in ends, done.stderr
+    return done.returncode
+
+
+def entries(root: Path) -> list[str]:
+    return git(root, "rev-list", JOURNAL, "--", check=False).split()
+
+
+def outcome(root: Path, files: tuple[str, ...] = FILES) -> dict[str, Any]:
+    """All that must not depend on interruptions; spend and times may. The clock and the people are fixed."""
+    return {
+        "branch": git(root, "rev-parse", "skill/demo"),
+        "best": git(root, "rev-parse", "refs/skillgit/demo/best"),
+        "epochs": git(root, "for-each-ref", "--format=%(refname) %(objectname)", "refs/skillgit/demo/epochs"),
+        "notes": git(root, "for-each-ref", "--format=%(refname) %(tree)", "refs/notes"),
+        "journal": [[git(root, "show", f"{entry}:{name}") for name in files] for entry in entries(root)],
+    }
+
+
+def sound(root: Path) -> None:
+    """Both checks find nothing, and nothing is left locked."""
+    said = git(root, "fsck", "--strict")
+    assert "error" not in said
+    assert "missing" not in said
+    with Repo.discover(root) as repo:
+        if repo.ref(JOURNAL):
+            assert list(check(repo, "demo")) == []
+
+
+def ended(log: Path) -> list[str]:
+    """What was answered, call by call, in all processes."""
+    return [line.split()[1] for line in log.read_text(encoding="utf-8").splitlines() if line.startswith("end")]
+
+
+def paid_twice(log: Path) -> int:
+    return len(ended(log)) - len(set(ended(log)))
+
+
+@cache
+def uninterrupted() -> tuple[dict[str, Any], list[str]]:
+    """The outcome of a run that nothing disturbs, and its calls."""
+    with TemporaryDirectory() as folder:
+        root, log = make(Path(folder) / "r"), Path(folder) / "log"
+        assert train(root, log) == 0
+        sound(root)
+        assert paid_twice(log) == 0
+        return outcome(root), ended(log)
