@@ -283,9 +283,13 @@ def subject(name: str, record: Mapping[str, Any]) -> str:
 
 def rejected_note(name: str, record: Mapping[str, Any], patch: Sequence[Mapping[str, Any]]) -> str:
     """The YAML document for the rejected-edit buffer, made from journal facts alone so that it can be rebuilt."""
+    return "---\n" + dump({"skill": name, **rejection(record, patch)})
+
+
+def rejection(record: Mapping[str, Any], patch: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What is kept of a rejected step, patch or epoch's end."""
     verdict = record["verdict"]
-    note = {
-        "skill": name,
+    return {
         "run": record["run"],
         "epoch": record["epoch"],
         "step": record["step"],
@@ -298,7 +302,6 @@ def rejected_note(name: str, record: Mapping[str, Any], patch: Sequence[Mapping[
         "edits": [dict(row) for row in patch],
         "patterns": list(record.get("patterns", ())),
     }
-    return "---\n" + dump(note)
 
 
 def shown_rejection(note: Mapping[str, Any]) -> dict[str, Any]:

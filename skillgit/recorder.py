@@ -12,7 +12,7 @@ from skillgit.git.publish import Publication, publish
 from skillgit.record import EpochOutcome, Outcome
 from skillgit.rollout import Text
 from skillgit.scores import ScoreBook
-from skillgit.state import Entry, State, Version, advance, scores_of
+from skillgit.state import REMEMBERED, Entry, State, Version, advance, scores_of
 
 if TYPE_CHECKING:
     from skillgit.gate import Scores
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from skillgit.report import Reporter
     from skillgit.spending import Spending
     from skillgit.splits import Task
-
-REMEMBERED = 20
-"""Rejections of the current text from earlier epochs and runs that reflection is shown."""
 
 
 class Recorder:
@@ -111,10 +108,14 @@ class Recorder:
         return self._publish(state, self._entry(facts, meta=state.meta), current=state.current, best=best)
 
     def earlier_rejections(self, state: State) -> list[dict[str, Any]]:
-        """Rejections of the current text that this epoch's buffer does not hold, oldest first."""
+        """Rejections of the current text that this epoch's buffer does not hold, oldest first.
+
+        Those of earlier runs and of other clones are in the notes alone; this run's own are known without them.
+        """
         here = {(self._run, entry["step"]) for entry in state.buffer}
         notes = record.read_notes(Notes(self._repo, "rejected").get(state.current.commit), self._history.name)
-        others = [note for note in notes if (note["run"], note["step"]) not in here]
+        found = {(note["run"], note["step"], note.get("kind")): note for note in (*notes, *state.rejections)}
+        others = [note for (run, step, _), note in found.items() if (run, step) not in here]
         return [record.shown_rejection(note) for note in others[-REMEMBERED:]]
 
     def known_best(self) -> Version | None:

@@ -12,12 +12,14 @@ from typing import Any
 
 from skillgit import looks
 from skillgit.gate import Item, Scores
-from skillgit.record import buffer_entry
+from skillgit.record import buffer_entry, rejection
 from skillgit.rollout import Text
 from skillgit.scores import parse_line
 from skillgit.yamltext import dump, load
 
 ACCEPTED = frozenset({"accept", "accept_new_best", "forced"})
+REMEMBERED = 20
+"""Rejections of the current text from earlier epochs and runs that reflection is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +94,8 @@ class State:
     """What the next step starts from.
 
     ``step`` and ``epoch`` count what is finished. ``previous`` is the skill at the end of the previous epoch, ``buffer``
-    what this epoch's steps tried so far. ``looks`` counts the gate's verdicts in this run, ``spent`` is what they used
-    up of its alpha.
+    what this epoch's steps tried so far, ``rejections`` what this run tried in vain on the current text. ``looks`` counts
+    the gate's verdicts in this run, ``spent`` is what they used up of its alpha.
     """
 
     run: int
@@ -105,6 +107,7 @@ class State:
     previous: Version
     meta: str = ""
     buffer: tuple[Mapping[str, Any], ...] = ()
+    rejections: tuple[Mapping[str, Any], ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     looks: int = 0
     spent: float = 0.0
@@ -133,7 +136,7 @@ def _after_baseline(state: State | None, entry: Entry) -> State:
     record = entry.record
     version = _version(entry, record["step"])
     if state is not None:  # a person moved the branch
-        return replace(state, current=version, best=_best(state, version, record))
+        return replace(state, current=version, best=_best(state, version, record), rejections=())
     best, kept = version, record["best"]
     if kept["commit"] != version.commit:
         scores = scores_of(entry.best_scores)
@@ -143,10 +146,12 @@ def _after_baseline(state: State | None, entry: Entry) -> State:
 
 def _moved(state: State, entry: Entry) -> State:
     record = entry.record
+    if record["action"] == "reject":
+        return replace(state, rejections=(*state.rejections, rejection(record, entry.patch))[-REMEMBERED:])
     if record["action"] not in ACCEPTED:
         return state
     version = _version(entry, record["step"])
-    return replace(state, current=version, best=_best(state, version, record))
+    return replace(state, current=version, best=_best(state, version, record), rejections=())
 
 
 def _looked(state: State, record: Mapping[str, Any]) -> State:

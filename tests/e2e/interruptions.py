@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,12 +13,15 @@ from typing import Any
 from skillgit.git.fsck import check
 from skillgit.git.repo import Repo
 from tests import world
+from tests.e2e import killed
 from tests.repos import git, make_repo
 
-ROOT = Path(__file__).parents[2]
 FILES = ("record.yaml", "config.yaml", "candidate.md", "patch.yaml", "meta.md", "scores.jsonl")
 JOURNAL = "refs/skillgit/demo/journal"
 ENTRIES = 8
+forked = multiprocessing.get_context("forkserver" if os.name != "nt" else "spawn")
+"""Every process is a new one, forked from one that has imported everything and done nothing."""
+forked.set_forkserver_preload([killed.__name__])
 
 
 def make(folder: Path) -> Path:
@@ -28,11 +30,13 @@ def make(folder: Path) -> Path:
 
 def train(root: Path, log: Path, ends: tuple[int, ...] = (0, -signal.SIGKILL), **kill: object) -> int:
     """The exit code of one process, which must be one of ``ends``."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT), **{name.upper(): str(value) for name, value in kill.items()}}
-    command = [sys.executable, "-m", "tests.e2e.killed", str(root), str(log)]
-    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode in ends, done.stderr
-    return done.returncode
+    env = {**os.environ, **{name.upper(): str(value) for name, value in kill.items()}}
+    said = log.with_suffix(".err")
+    process = forked.Process(target=killed.child, args=(env, said, str(root), log))
+    process.start()
+    process.join(120)
+    assert process.exitcode in ends, said.read_text(encoding="utf-8")
+    return process.exitcode
 
 
 def entries(root: Path) -> list[str]:

@@ -1,6 +1,6 @@
-"""Trains the world's skill in a process of its own, which ends itself where it is told: ``killed.py REPOSITORY LOG``.
+"""Trains the world's skill in a process of its own, which ends itself where its environment tells it to.
 
-At the n-th of some moments of this process it sends itself a signal, SIGKILL unless ``SEND`` names another one::
+At the n-th of some moments it sends itself a signal, SIGKILL unless ``SEND`` names another one::
 
     KILL_AT_CALL        the start of a model call         KILL_IN_STAGE=gate    ... of this stage only (the first)
     KILL_BEFORE_ENTRY   before a publication              KILL_AFTER_ENTRY      after it
@@ -19,7 +19,7 @@ import random
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,5 +88,11 @@ def main(repository: str, log: Path) -> int:
     return skillgit(["-C", repository, "train", "demo", "--quiet", *(word for one in options for word in ("-o", one))])
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], Path(sys.argv[2])))
+def child(env: Mapping[str, str], said: Path, repository: str, log: Path) -> None:
+    """What the process does: its output goes to the file ``said``, its exit code is the command's."""
+    os.environ.clear()
+    os.environ.update(env)
+    with said.open("w", encoding="utf-8") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    sys.exit(main(repository, log))

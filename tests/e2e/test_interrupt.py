@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.interruptions import entries, make, outcome, paid_twice, sound, train, uninterrupted
+from tests.e2e.killed import ONE_BY_ONE
 from tests.repos import git
 from tests.snapshots import snapshot
 
@@ -31,15 +32,23 @@ def test_a_signal_ends_a_run_in_good_order(tmp_path: Path, send: str) -> None:
     assert snapshot(root) == before
 
 
-def test_a_clone_without_notes_goes_on_to_the_same_skill(tmp_path: Path) -> None:
-    """All that a run needs to go on is in the journal; the notes are an index over it, the memo a cache."""
-    root, log, clone = make(tmp_path / "r"), tmp_path / "log", tmp_path / "clone"
-    for _ in range(5):
-        train(root, log, kill_after_entry=1)
+GUIDED, UNGUIDED = "", " slow_update.enabled=false meta_skill.enabled=false"
+
+
+@pytest.mark.parametrize(("options", "published"), [(GUIDED, 5), (UNGUIDED, 4)])
+def test_a_clone_without_notes_goes_on_to_the_same_skill(tmp_path: Path, options: str, published: int) -> None:
+    """All that a run needs to go on is in the journal; the notes are an index over it, the memo a cache.
+
+    Without guidance the second epoch begins on a text on which the first one's edits were rejected.
+    """
+    options = ONE_BY_ONE + options
+    root, clone, log = make(tmp_path / "r"), tmp_path / "clone", tmp_path / "log"
+    train(root, log, kill_after_entry=published, options=options)
     git(tmp_path, "clone", "--quiet", str(root), str(clone))
     git(clone, "fetch", "--quiet", "origin", "refs/skillgit/*:refs/skillgit/*", "skill/demo:skill/demo")
-    assert len(entries(clone)) == 5
-    assert train(clone, tmp_path / "clone.log") == 0
-    want = uninterrupted()[0]
-    found = outcome(clone)
-    assert (found["branch"], found["best"], found["journal"]) == (want["branch"], want["best"], want["journal"])
+    assert len(entries(clone)) == published
+    for one in (root, clone):
+        assert train(one, log, options=options) == 0
+    found, want = outcome(clone), outcome(root)
+    assert found["journal"] == want["journal"]
+    assert (found["branch"], found["best"], found["epochs"]) == (want["branch"], want["best"], want["epochs"])
