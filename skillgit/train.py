@@ -31,6 +31,8 @@ async def train(run: Run) -> Summary:
     Raises NotMeasured, FatalModelError or LimitReached when a step could not be finished: nothing of that step is
     recorded, and what was paid for is kept.
     """
+    if run.state and run.state.finished:
+        return run.summary(run.state)
     state = await begin(run)
     for epoch in run.epochs_after(state):
         for step in run.steps_after(state, epoch):
@@ -161,8 +163,6 @@ async def slow_update(run: Run, state: State, outcome: EpochOutcome, pairs: tupl
 
 async def finish(run: Run, state: State) -> Summary:
     """Score the untouched test split once: initial, best and current skill."""
-    if state.finished:
-        return run.summary(state)
     best = run.better(state.current, state.best)
     versions = {"initial": state.initial, "best": best, "current": state.current}
     tests = {}

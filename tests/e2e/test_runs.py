@@ -1,0 +1,120 @@
+"""Several runs of one skill, and the sizes of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from skillgit.errors import LimitReached
+from tests import world
+from tests.e2e.training import Training
+from tests.world import World
+
+
+@pytest.fixture
+def training(repo: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Training:
+    return Training(repo("demo", skill=world.SKILL, env=world.ENV, tasks=world.tasks()), monkeypatch)
+
+
+def test_a_second_run_starts_where_the_first_one_ended(training: Training) -> None:
+    first = training.run()
+    both = World()
+    second = training.run(new_run=True, world=both)
+    assert (second.run, second.initial.commit) == (2, first.current.commit)
+    assert second.initial.scores.hard == first.current.scores.hard
+    assert second.best.scores.hard >= first.best.scores.hard
+    assert "demo: run 2 baseline" in training.subjects()
+    assert (
+        len(
+            set(
+                training.git(
+                    "log", "--format=%(trailers:key=Skill-Base,valueonly)", "refs/skillgit/demo/journal"
+                ).split()
+            )
+        )
+        == 1
+    )
+    runs = training.git("log", "--format=%(trailers:key=Skill-Run,valueonly)", "main..skill/demo").split()
+    assert runs == sorted(runs, reverse=True)
+    known = first.current.text.text.strip()
+    asked = [r for r in both.target.asked if ": selection " in r.messages[-1].content]
+    assert asked
+    assert not any(r.messages[0].content.strip() == known for r in asked)
+
+
+def test_a_finished_run_is_left_alone(training: Training) -> None:
+    training.run()
+    for by_hand in (False, True):
+        if by_hand:
+            training.commit_by_hand("# Rules", "# Rules\n\n- RULE 3 holds.")
+        refs, again = training.git("for-each-ref"), World()
+        assert training.run(world=again).finished
+        assert again.calls == 0
+        assert training.git("for-each-ref") == refs
+
+
+def test_a_person_between_two_runs(training: Training) -> None:
+    training.run()
+    by_hand = training.commit_by_hand("# Rules", "# Rules\n\n- RULE 3 holds.")
+    summary = training.run(new_run=True)
+    assert summary.initial.commit == by_hand
+    assert summary.initial.scores.hard == 8 / 12
+    assert training.git("merge-base", by_hand, "skill/demo") == by_hand
+
+
+def test_a_run_that_was_set_back_by_a_person_goes_on_from_there(training: Training) -> None:
+    """The tip need not be a child of what the journal knows."""
+    with pytest.raises(LimitReached):
+        training.run("limits.calls=75")
+    training.git("update-ref", "refs/heads/skill/demo", "main")
+    summary = training.run()
+    assert summary.finished
+    assert [r["reason"] for r in training.records("baseline")][1:] == ["the branch was moved by hand"]
+
+
+@pytest.mark.parametrize("options", [("train.batch_size=6",), ("train.batch_size=3", "train.accumulation=2")])
+def test_an_epoch_visits_each_train_task_once(training: Training, options: tuple[str, ...]) -> None:
+    training.run(*options, "slow_update.enabled=false", "meta_skill.enabled=false", "edits.schedule=none")
+    assert [record["rollout"]["n"] for record in training.records("step")] == [6, 6, 6, 6]
+
+
+def test_tasks_of_an_epoch(training: Training) -> None:
+    both = World()
+    training.run("slow_update.enabled=false", "meta_skill.enabled=false", "train.epochs=1", world=both)
+    visits = Counter(r.messages[-1].content for r in both.target.asked if ": train " in r.messages[-1].content)
+    assert set(visits.values()) == {1}
+    assert len(visits) == 12
+
+
+def test_max_steps_ends_a_run_within_an_epoch(training: Training) -> None:
+    training.run("train.max_steps=3")
+    ends = [f"{r['kind']} {r['step']}" for r in training.records()]
+    assert ends == ["baseline 0", "step 1", "step 2", "epoch 2", "step 3", "epoch 3", "final 3"]
+
+
+def test_forced_guidance_becomes_best_when_the_end_finds_it_better(training: Training) -> None:
+    options = ("slow_update.acceptance=forced", "train.epochs=1")
+    summary = training.run(*options)
+    forced = training.records("epoch")[-1]
+    assert (forced["action"], forced["best"]["step"]) == ("forced", 0)
+    assert forced["best"]["commit"] != forced["current"]["commit"]
+    assert summary.best.commit == summary.current.commit == training.git("rev-parse", "refs/skillgit/demo/best")
+
+
+def test_a_cap_can_be_raised_and_the_spend_goes_on(training: Training) -> None:
+    """Without early stop, which cancels calls in flight: nobody learns what those took."""
+    whole = World()
+    with pytest.raises(LimitReached):
+        training.run("gate.early_stop=false", "limits.calls=60", world=whole)
+    rest = World()
+    summary = training.run(
+        "gate.early_stop=false",
+        "limits.calls=500",
+        "models.target.concurrency=2",
+        "reflect.concurrency=1",
+        world=rest,
+    )
+    assert summary.spend["calls"] == whole.calls + rest.calls
