@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 from functools import cache
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,15 +29,26 @@ def make(folder: Path) -> Path:
     return make_repo(folder, "demo", skill=world.SKILL, env=world.ENV, tasks=world.tasks())
 
 
-def train(root: Path, log: Path, ends: tuple[int, ...] = (0, -signal.SIGKILL), **kill: object) -> int:
-    """The exit code of one process, which must be one of ``ends``."""
+def start(root: Path, log: Path, **kill: object) -> BaseProcess:
+    """A process that trains; what it says goes to the log's name with ``.err``."""
     env = {**os.environ, **{name.upper(): str(value) for name, value in kill.items()}}
-    said = log.with_suffix(".err")
-    process = forked.Process(target=killed.child, args=(env, said, str(root), log))
+    process = forked.Process(target=killed.child, args=(env, log.with_suffix(".err"), str(root), log))
     process.start()
+    return process
+
+
+def end(process: BaseProcess, log: Path, ends: tuple[int, ...]) -> int:
+    """Wait for the exit code, which must be one of ``ends``."""
     process.join(120)
-    assert process.exitcode in ends, said.read_text(encoding="utf-8")
+    if process.exitcode is None:
+        process.kill()
+    assert process.exitcode in ends, log.with_suffix(".err").read_text(encoding="utf-8")
     return process.exitcode
+
+
+def train(root: Path, log: Path, ends: tuple[int, ...] = (0, -signal.SIGKILL), **kill: object) -> int:
+    """The exit code of one process."""
+    return end(start(root, log, **kill), log, ends)
 
 
 def entries(root: Path) -> list[str]:

@@ -6,8 +6,10 @@ At the n-th of some moments it sends itself a signal, SIGKILL unless ``SEND`` na
     KILL_BEFORE_ENTRY   before a publication              KILL_AFTER_ENTRY      after it
     KILL_BEFORE_REFS    before its refs move              KILL_AFTER_REFS       after that, before anything follows
 
-Each call is logged when it starts and when it ends: its stage, and a hash of what was asked. ``JITTER`` makes calls take
-a random time, so that those in flight end in another order in each process; ``OPTIONS`` are settings, a word each.
+``HOLD=PATH`` makes it wait in its first call until there is a file PATH.go, and make PATH.held before. ``SKILL`` names
+another skill than ``demo``. ``OPTIONS`` are settings, a word each. ``JITTER`` makes calls take a random time, so that
+those in flight end in another order in each process. Each call is logged when it starts and when it ends: its stage, and
+a hash of what was asked.
 """
 
 from __future__ import annotations
@@ -63,6 +65,10 @@ def watched(model: Scripted, log: Path) -> None:
             file.write(f"{what} {key} {calls.stage.get()}\n")
 
     async def call(request: Request) -> Reply:
+        if hold := os.environ.pop("HOLD", ""):
+            Path(f"{hold}.held").touch()
+            while not Path(f"{hold}.go").exists():
+                await asyncio.sleep(0.01)
         key = hashlib.sha256(repr((model.name, request.messages, request.sample)).encode()).hexdigest()[:16]
         say("start", key)
         moment("AT_CALL")
@@ -85,7 +91,8 @@ def main(repository: str, log: Path) -> int:
     recorder.publish = around("ENTRY", recorder.publish)
     Transaction.commit = around("REFS", Transaction.commit)  # type: ignore[method-assign]
     options = os.environ.get("OPTIONS", ONE_BY_ONE).split()
-    return skillgit(["-C", repository, "train", "demo", "--quiet", *(word for one in options for word in ("-o", one))])
+    name = os.environ.get("SKILL", "demo")
+    return skillgit(["-C", repository, "train", name, "--quiet", *(word for one in options for word in ("-o", one))])
 
 
 def child(env: Mapping[str, str], said: Path, repository: str, log: Path) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,12 +11,9 @@ from skillgit.errors import (
     ConfigError,
     FatalModelError,
     LimitReached,
-    LockedError,
     NotMeasured,
     ProviderError,
-    RepositoryError,
 )
-from skillgit.evaluate import evaluate_revision
 from skillgit.git.fsck import check
 from skillgit.git.history import SkillHistory
 from skillgit.git.repo import Repo
@@ -29,7 +23,6 @@ from skillgit.run import Summary
 from skillgit.session import run_training
 from tests import world
 from tests.repos import git
-from tests.snapshots import snapshot
 from tests.world import World
 
 Make = Callable[..., Path]
@@ -46,147 +39,6 @@ def train(
 @pytest.fixture
 def root(repo: Make) -> Path:
     return repo("demo", skill=world.SKILL, env=world.ENV, tasks=world.tasks())
-
-
-def test_uncommitted_and_staged_work_survives(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (root / "skills/demo/SKILL.md").write_text("half an edit", encoding="utf-8")
-    git(root, "add", "skills/demo/SKILL.md")
-    (root / "skills/demo/SKILL.md").write_text("half an edit, and more", encoding="utf-8")
-    (root / "untracked").write_text("mine", encoding="utf-8")
-    git(root, "stash", "push", "--quiet", "--keep-index", "--include-untracked")
-    (root / "again").write_text("x", encoding="utf-8")
-    before = snapshot(root)
-    assert not train(root, monkeypatch).unchanged
-    assert snapshot(root) == before
-
-
-@pytest.mark.parametrize("kind", ["bare", "detached", "sha256", "umlaut", "worktree"])
-def test_every_kind_of_repository(repo: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    form = {"object_format": "sha256"} if kind == "sha256" else {}
-    root = repo(
-        "demo",
-        skill=world.SKILL,
-        env=world.ENV,
-        tasks=world.tasks(),
-        folder="ein Örtchen" if kind == "umlaut" else "r",
-        **form,
-    )
-    if kind == "bare":
-        git(root, "clone", "--quiet", "--bare", str(root), str(tmp_path / "bare.git"))
-        root = tmp_path / "bare.git"
-    elif kind == "detached":
-        git(root, "checkout", "--quiet", "--detach")
-    elif kind == "worktree":
-        git(root, "worktree", "add", "--quiet", str(tmp_path / "linked"))
-        root = tmp_path / "linked"
-    assert train(root, monkeypatch).best.scores.hard == 0.5
-    with Repo.discover(root) as opened:
-        assert list(check(opened, "demo")) == []
-    assert git(root, "fsck", "--strict", check=False).count("error") == 0
-
-
-def test_a_clean_checkout_of_the_branch_moves_along_and_a_dirty_one_refuses(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    train(root, monkeypatch, "train.max_steps=1")
-    linked = tmp_path / "linked"
-    git(root, "worktree", "add", "--quiet", str(linked), "skill/demo")
-    train(root, monkeypatch, new_run=True)
-    assert git(linked, "status", "--porcelain") == ""
-    assert (linked / "skills/demo/SKILL.md").read_text(encoding="utf-8") == git(
-        root, "show", "skill/demo:skills/demo/SKILL.md"
-    ) + "\n"
-    (linked / "skills/demo/SKILL.md").write_text("mine", encoding="utf-8")
-    fresh = World()
-    with pytest.raises(RepositoryError, match="uncommitted changes"):
-        train(root, monkeypatch, new_run=True, world_=fresh)
-    assert fresh.calls == 0
-
-
-def test_equal_text_is_never_scored_twice(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    train(root, monkeypatch)
-    second = World().install(monkeypatch)
-    with Repo.discover(root) as repo:
-        for revision in ("demo@best", "demo@base"):
-            for split in ("selection", "test"):
-                evaluate_revision(repo, revision, Silent(), split=split)
-    assert second.calls == 0
-    git(root, "clone", "--quiet", str(root), str(tmp_path / "clone"))
-    clone = tmp_path / "clone"
-    git(
-        clone,
-        "fetch",
-        "--quiet",
-        "origin",
-        "refs/notes/*:refs/notes/*",
-        "refs/skillgit/*:refs/skillgit/*",
-        "skill/demo:skill/demo",
-    )
-    with Repo.discover(clone) as repo:
-        evaluate_revision(repo, "demo@best", Silent(), split="test")
-    assert second.calls == 0
-    third = World()
-    train(clone, monkeypatch, new_run=True, world_=third)
-    texts = [
-        request.messages[0].content for request in third.target.asked if "selection" in request.messages[-1].content
-    ]
-    with Repo.discover(clone) as repo:
-        history = SkillHistory(repo, "demo")
-        assert history.text(history.resolve("demo@run-1-epoch-2")) not in texts
-
-
-def test_a_second_train_says_who_holds_the_lock(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    holding, go_on = threading.Event(), threading.Event()
-    slow = World()
-
-    def wait(request: Request) -> str:
-        holding.set()
-        assert go_on.wait(60)
-        return world.target(request)
-
-    slow.target.answer = wait
-    slow.install(monkeypatch)
-    first = threading.Thread(target=lambda: run_training_in(root))
-    first.start()
-    assert holding.wait(60)
-    with Repo.discover(root) as repo, pytest.raises(LockedError, match=r"is being trained by pid \d+"):
-        run_training(repo, "demo", Silent())
-    go_on.set()
-    first.join(60)
-    with Repo.discover(root) as repo:
-        assert list(check(repo, "demo")) == []
-
-
-def run_training_in(root: Path) -> None:
-    with Repo.discover(root) as repo:
-        run_training(repo, "demo", Silent())
-
-
-def test_two_skills_train_at_once_in_one_repository(root: Path) -> None:
-    git(root, "mv", "skills/demo", "skills/other")
-    text = (root / "skills/other/SKILL.md").read_text(encoding="utf-8").replace("name: demo", "name: other")
-    (root / "skills/other/SKILL.md").write_text(text, encoding="utf-8")
-    git(root, "add", ".")
-    git(root, "commit", "--quiet", "-m", "Rename")
-    git(root, "checkout", "--quiet", "HEAD~1", "--", "skills/demo")
-    git(root, "commit", "--quiet", "-am", "Both")
-    code = (
-        "import sys; from tests.world import World; from skillgit.models import registry; registry.create = World().create\n"
-        "from skillgit.__main__ import main; sys.exit(main(['-C', sys.argv[1], 'train', sys.argv[2], '--quiet']))"
-    )
-    here = Path(__file__).parents[2]
-    both = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, str(root), name], cwd=here, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-        )
-        for name in ("demo", "other")
-    ]
-    for process in both:
-        _, err = process.communicate(timeout=120)
-        assert process.returncode == 0, err
-    with Repo.discover(root) as repo:
-        for name in ("demo", "other"):
-            assert list(check(repo, name)) == []
 
 
 def test_a_changed_setting_is_refused_and_a_raised_cap_is_not(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
