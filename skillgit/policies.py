@@ -120,10 +120,25 @@ def _p_value(case: Case) -> float:
 
 
 def hopeful(case: Case) -> bool:
-    """Whether ``paired`` is so far from a reject that its exact test need not be asked (it is costly for graded scores)."""
+    """Whether a reject is so far away that the exact ruling need not be asked: an early stop asks after every item.
+
+    ``strict`` needs no exact sum to see a clear gain, ``paired`` no exact test (costly for graded scores) to see a large one.
+    """
+    if case.settings.policy == "strict":
+        return _rough_gain(case) > 1e-6
     if case.settings.policy != "paired" or case.level < TINY:
         return False
     return z_score(case.moves) > quantile(1 - case.level) + 1
+
+
+def _rough_gain(case: Case) -> float:
+    """The gain up to rounding, far below 1e-6 for any number of tasks."""
+    hard = sum(after.hard - before.hard for before, after in case.pairs)
+    if case.settings.metric == "hard":
+        return hard
+    soft = sum(after.soft - before.soft for before, after in case.pairs)
+    weight = case.settings.mixed_weight if case.settings.metric == "mixed" else 1.0
+    return (1 - weight) * hard + weight * soft
 
 
 def off(case: Case) -> Ruling:

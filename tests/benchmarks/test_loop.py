@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import math
 import sys
 import time
@@ -46,6 +47,14 @@ class Watched(Silent):
         self.counts.append((name, len(self.world.target.asked), len(self.world.optimizer.asked)))
 
 
+def improving(request: Request) -> str:
+    """Proposes rules only, so that every step is accepted and the gate, which may stop early, evaluates each in full."""
+    answer = json.loads(world.optimizer(request)) if request.context.get("stage") == "reflect" else {}
+    if not answer:
+        return world.optimizer(request)
+    return json.dumps({**answer, "edits": [edit for edit in answer["edits"] if "POISON" not in edit["content"]]})
+
+
 def critical_path(counts: list[tuple[str, int, int]], end: tuple[int, int]) -> float:
     """Stages follow each other; within one, target calls come in waves. Merges come level after level: two, then one."""
     seconds = 0.0
@@ -69,7 +78,6 @@ def test_wall_time_over_the_critical_path_of_the_calls(
         },
         "train": {"epochs": 1, "batch_size": BATCH},
         "reflect": {"minibatch_size": 8},
-        "gate": {"early_stop": False},
         "slow_update": {"enabled": False},
         "meta_skill": {"enabled": False},
     }
@@ -86,7 +94,8 @@ def test_wall_time_over_the_critical_path_of_the_calls(
     )
     # on a busy machine the wall time tells what others do; then our own work must fit into the same tenth
     assert best.wall < 1.10 or best.cpu < 0.10
-    assert best.git < 0.05
+    # the aim is 0.01; half of it is waiting for the disk, which makes a step safe before a ref names it
+    assert min(one.git for one in found) < 0.03
 
 
 class Ratios(NamedTuple):
@@ -99,7 +108,7 @@ class Ratios(NamedTuple):
 
 def measured(root: Path, monkeypatch: pytest.MonkeyPatch) -> Ratios:
     """One run with two models that only wait."""
-    both = World(Slow("openai:world", world.target), Slow("openai:world-optimizer", world.optimizer))
+    both = World(Slow("openai:world", world.target), Slow("openai:world-optimizer", improving))
     both.install(monkeypatch)
     spent = [0.0]
 
@@ -113,8 +122,9 @@ def measured(root: Path, monkeypatch: pytest.MonkeyPatch) -> Ratios:
     watch = Watched(both)
     with Repo.discover(root) as opened:
         began, worked = time.perf_counter(), time.process_time()
-        run_training(opened, "demo", watch)
+        summary = run_training(opened, "demo", watch)
         wall, cpu = time.perf_counter() - began, time.process_time() - worked
+    assert summary.counts["accept_new_best"] == STEPS
     path = critical_path(watch.counts, (len(both.target.asked), len(both.optimizer.asked)))
     return Ratios(wall / path, cpu / path, spent[0] / path)
 
