@@ -8,11 +8,12 @@ Reflect, on the failures of a minibatch that show an expected answer, in this or
 
 1. Form (``induction.forms``). Answers with one outline are a class. Each part of the outline gets the most exact
    description that is true of every item: the same text, a length, a case, a copy of a number or a word of the task.
-2. Closed set (``induction.words``). If answers repeat, their values are named, and words that point to one value:
-   precision first, then support, and only where chance is an unlikely reason.
-3. Worked examples (``induction.examples``), one an edit, from the kinds of task that fail most. So a part of the gain
+2. Worked examples (``induction.examples``), one an edit, from the kinds of task that fail most. So a part of the gain
    is few-shot examples, all of them train tasks. An example in spite of which tasks like it fail gives up its place,
    one that is parroted is deleted.
+3. Closed set (``induction.words``). If answers repeat, words that point to one value, in turn with the examples:
+   precision first, then support, and only where chance is an unlikely reason. If examples do not keep the target inside
+   the set, its values are named.
 
 Lines that later failures contradict are corrected. What the context lists as rejected is never proposed again.
 Successes teach it nothing. It writes no epoch guidance and no advice to itself.
@@ -98,7 +99,7 @@ def _merge(context: Mapping[str, Any]) -> Answer:
 
 
 def _select(context: Mapping[str, Any]) -> Answer:
-    return {"reasoning": "General lessons before clues and examples.", "ranking": ranking(context["edits"])}
+    return {"reasoning": "The form of all answers before examples and words.", "ranking": ranking(context["edits"])}
 
 
 def _budget(context: Mapping[str, Any]) -> Answer:

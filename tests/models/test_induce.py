@@ -111,16 +111,21 @@ def test_answers_that_are_no_text() -> None:
     assert several["edits"][0]["content"] == "- Example: `1 Jan 1950` → `5 May`"
 
 
-def test_a_closed_set_gets_its_values_then_its_words() -> None:
-    tasks = [("fix the typo in the guide", "docs"), ("new page in the guide", "docs")]
-    tasks += [("add a flag", "feat"), ("add a mode", "feat"), ("stop the crash", "fix"), ("crash on start", "fix")]
-    tasks += [("bump the version", "chore"), ("bump it", "chore")]
-    answer = reflect([wrong(n, input=task, answer=value, type="") for n, (task, value) in enumerate(tasks)])
-    assert [edit["content"] for edit in answer["edits"]] == [
-        "- Answer with exactly one of: `chore`, `docs`, `feat`, `fix`.",
+def test_a_closed_set_gets_examples_of_each_value_and_words() -> None:
+    tasks = [("read the guide", "docs"), ("new guide", "docs"), ("guide us", "docs"), ("add this", "feat")]
+    tasks += [
+        ("add that", "feat"),
+        ("add more", "feat"),
+        ("stop crash", "fix"),
+        ("crash on start", "fix"),
+        ("crash", "fix"),
+    ]
+    batch = [wrong(n, input=task, answer=value, type="") for n, (task, value) in enumerate(tasks)]
+    assert [edit["content"] for edit in reflect(batch)["edits"]] == [
+        "- Example: `read the guide` → `docs`",
+        "- Example: `add this` → `feat`",
+        "- Example: `stop crash` → `fix`",
         "- These words point to `feat`: `add`.",
-        "- Example: `fix the typo in the guide` → `docs`",
-        "- These words point to `chore`: `bump`.",
     ]
 
 

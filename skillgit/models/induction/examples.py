@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
@@ -52,7 +52,7 @@ def propose(items: Sequence[Failure], skill: str) -> Iterator[Proposal]:
     usable = [item for item in items if item.input not in known and len(item.input) <= LONGEST and _readable(item)]
     idle = [example for example in old if _idle(example, items)]
     spare = idle + [example for example in old if example not in idle] if len(old) >= ENOUGH else idle
-    for item, place in zip_longest(_round(usable, items), spare):
+    for item, place in zip_longest(_round(usable, items, Counter(example.answer for example in old)), spare):
         if item is None:
             break
         reason = f"Answered {item.predicted!r} where {item.answer!r} is right."
@@ -88,8 +88,11 @@ def _idle(example: Example, items: Sequence[Failure]) -> bool:
     return sum(outline(item.input) == outline(example.task) for item in items) >= 2
 
 
-def _round(usable: Sequence[Failure], items: Sequence[Failure]) -> list[Failure]:
-    """One of each kind of task in turn, the kinds that fail most first. The kind is the type, the answer or the outline."""
+def _round(usable: Sequence[Failure], items: Sequence[Failure], taught: Mapping[str, int]) -> list[Failure]:
+    """One of each kind of task in turn: kinds whose answer has few examples first, then those that fail most.
+
+    The kind is the type; without types the answer, if answers repeat; else the outline of the task.
+    """
     types = {item.type for item in items}
     repeated = len({item.answer for item in items}) <= len(items) / 2
 
@@ -100,5 +103,5 @@ def _round(usable: Sequence[Failure], items: Sequence[Failure]) -> list[Failure]
     groups: dict[object, list[Failure]] = defaultdict(list)
     for item in usable:
         groups[kind(item)].append(item)
-    ordered = sorted(groups.values(), key=lambda group: -frequent[kind(group[0])])
+    ordered = sorted(groups.values(), key=lambda group: (taught.get(group[0].answer, 0), -frequent[kind(group[0])]))
     return [item for item in chain.from_iterable(zip_longest(*ordered)) if item is not None]

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from skillgit.models.induction.examples import shown
 from skillgit.models.induction.lesson import OPENINGS, Failure, Proposal, code, codes, ids, lines, write
 
 MOST_VALUES = 12
@@ -14,7 +15,9 @@ FEWEST_REPEATS = 2  # failures whose expected answer is another failure's too
 MOST_WORDS = 4  # for one value
 LEAST_PRECISION = 0.8
 LEAST_SUPPORT = 2
-MOST_CHANCE = 0.1  # that a word stands in its value's tasks by accident
+MOST_CHANCE = 0.3  # words that would pass by accident, of all that stand in enough tasks
+OUTSIDE = 0.25  # share of failures that answer outside the set although the skill shows examples
+LESSONS = (OPENINGS["example"], OPENINGS["words"], "  >")
 WORD = re.compile(r"\.?[^\W\d_]{2,}(?:[-_][^\W\d_]+)*")
 
 
@@ -40,11 +43,18 @@ def values(items: Sequence[Failure], skill: str) -> tuple[str, ...]:
 
 
 def choice(items: Sequence[Failure], skill: str) -> Iterator[Proposal]:
-    """The line that names the closed set, unless the skill names every value already."""
+    """The line that names the closed set, when examples alone did not keep the target inside it.
+
+    Small models answer worse with the bare list than with examples alone, so the list has to wait for them.
+    """
     known = values(items, skill)
-    if known and not all(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", skill) for value in known):
+    outside = sum(item.predicted not in known for item in items)
+    if not known or len(shown(skill)) < len(known) or outside < OUTSIDE * len(items):
+        return
+    prose = "\n".join(line for line in skill.splitlines() if not line.startswith(LESSONS))
+    if not all(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", prose) for value in known):
         line = f"{OPENINGS['choice']}{', '.join(map(code, known))}."
-        reason = f"The {len(items)} failures expect only these answers, and the skill does not name all of them."
+        reason = f"{outside} of {len(items)} failures answer something else, and the skill does not name every answer."
         yield write(
             line, over=next(lines(skill, "choice"), ""), title="Name the answers", reasoning=reason, from_=items
         )
@@ -84,12 +94,13 @@ def clues(items: Sequence[Failure]) -> list[Clue]:
     for item in items:
         for word in sorted(words(item.input)):
             holders[word].append(item)
+    candidates = sum(len(holding) >= LEAST_SUPPORT for holding in holders.values())
     found = []
     for word, holding in holders.items():
         value, support = Counter(item.answer for item in holding).most_common(1)[0]
         precision = support / len(holding)
         sure = precision >= LEAST_PRECISION and support >= LEAST_SUPPORT
-        if sure and share[value] ** support <= MOST_CHANCE:
+        if sure and share[value] ** support * candidates <= MOST_CHANCE:
             found.append(Clue(word, value, precision, support, ids(i for i in holding if i.answer == value)))
     return sorted(found, key=lambda clue: (-clue.precision, -clue.support, clue.word))
 

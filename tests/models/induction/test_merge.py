@@ -67,6 +67,7 @@ def test_edits_of_others_pass() -> None:
 
 
 def test_ranking() -> None:
+    """Three examples to a line of words, deletes early, and within a kind the best backed first."""
     edits = [
         edit("- Example: `a` → `b`"),
         edit("- Example: `c` → `d`", support=2),
@@ -75,5 +76,7 @@ def test_ranking() -> None:
         edit(f"{WORDS}`y`: `two`.", support=3),
         edit("- Answer with exactly one of: `x`, `y`."),
         edit(f"{FORM}`x`: `x`."),
+        edit("- Example: `g` → `h`"),
+        edit("- Example: `i` → `j`"),
     ]
-    assert ranking(edits) == [6, 5, 4, 2, 1, 3, 0]
+    assert ranking(edits) == [6, 5, 2, 1, 0, 7, 4, 8, 3]

@@ -6,11 +6,17 @@ from skillgit.models.induction.lesson import Failure
 LINE = "- These words point to "
 COMMITS = [
     ("mention the guide in README.md", "docs"),
-    ("mention the new site in README.md", "docs"),
-    ("add a button", "feat"),
+    ("mention one site in README.md", "docs"),
+    ("mention us in README.md", "docs"),
+    ("add buttons", "feat"),
     ("add an option", "feat"),
-    ("handle the empty list", "fix"),
-    ("handle the broken link", "fix"),
+    ("add speed", "feat"),
+    ("handle empty lists", "fix"),
+    ("handle broken links", "fix"),
+    ("handle this", "fix"),
+    ("bump it", "chore"),
+    ("bump all", "chore"),
+    ("bump one", "chore"),
 ]
 
 
@@ -23,22 +29,32 @@ def test_words_of_a_task() -> None:
 
 
 def test_the_closed_set() -> None:
-    assert words.values(items(*COMMITS), "") == ("docs", "feat", "fix")
+    assert words.values(items(*COMMITS), "") == ("chore", "docs", "feat", "fix")
     assert words.values(items(("a", "x"), ("b", "y"), ("c", "x")), "") == ()  # one repeat may be chance
     assert words.values(items(*[(str(n), str(n % 2)) for n in range(9)]), "") == ()  # numbers are counted, not chosen
     many = items(*[(str(n), chr(97 + n // 2) * 3) for n in range(26)])
     assert words.values(many, "") == ()
 
 
-def test_the_set_is_named_once_and_grows() -> None:
-    (line,) = words.choice(items(*COMMITS), "# Commit type\n")
-    assert line.content == "- Answer with exactly one of: `docs`, `feat`, `fix`."
-    assert list(words.choice(items(*COMMITS), "Answer docs, feat or fix.")) == []
-    skill = f"# Commit type\n\n{line.content}\n"
-    assert list(words.choice(items(*COMMITS[:3]), skill)) == []
-    (wider,) = words.choice(items(("bump", "chore")), skill)
-    assert (wider.op, wider.target) == ("replace", line.content)
-    assert wider.content == "- Answer with exactly one of: `chore`, `docs`, `feat`, `fix`."
+EXAMPLES = "".join(f"- Example: `{task}` → `{answer}`\n" for task, answer in COMMITS[::3])
+
+
+def test_the_set_is_named_when_examples_were_not_enough() -> None:
+    outside, inside = items(*COMMITS, predicted="chat"), items(*COMMITS, predicted="feat")
+    (line,) = words.choice(outside, EXAMPLES)
+    assert line.content == "- Answer with exactly one of: `chore`, `docs`, `feat`, `fix`."
+    assert list(words.choice(inside, EXAMPLES)) == []
+    assert list(words.choice(outside, "".join(EXAMPLES.splitlines(True)[:2]))) == []
+    assert list(words.choice(outside, "Docs, or chore, docs, feat and fix.\n" + EXAMPLES)) == []
+
+
+def test_the_set_grows() -> None:
+    old = "- Answer with exactly one of: `chore`, `docs`, `feat`, `fix`."
+    skill = f"{EXAMPLES}- Example: `d` → `docs`\n{old}\n"
+    assert list(words.choice(items(*COMMITS[:3], predicted="chat"), skill)) == []
+    (wider,) = words.choice(items(("run it", "ci"), predicted="chat"), skill)
+    assert (wider.op, wider.target) == ("replace", old)
+    assert wider.content == "- Answer with exactly one of: `chore`, `ci`, `docs`, `feat`, `fix`."
 
 
 def test_clues_are_ranked_by_precision_then_support() -> None:
@@ -59,20 +75,18 @@ def test_what_may_be_chance_is_no_clue() -> None:
 
 
 def test_a_line_a_value() -> None:
-    pairs = [*COMMITS, ("whatever", "chore"), ("whatever else", "chore")]
-    lines = [proposal.content for proposal in words.propose(items(*pairs), "")]
+    lines = [proposal.content for proposal in words.propose(items(*COMMITS), "")]
     assert lines == [
         f"{LINE}`docs`: `.md`, `in`, `mention`, `readme`.",
         f"{LINE}`feat`: `add`.",
+        f"{LINE}`chore`: `bump`.",
         f"{LINE}`fix`: `handle`.",
-        f"{LINE}`chore`: `whatever`.",
     ]
 
 
 def test_new_words_join_the_old_line() -> None:
     old = f"{LINE}`feat`: `support`."
-    proposals = list(words.propose(items(*COMMITS, ("x", "chore"), ("y", "chore")), old))
-    (feat,) = [proposal for proposal in proposals if "`feat`" in proposal.content]
+    (feat,) = [proposal for proposal in words.propose(items(*COMMITS), old) if "`feat`" in proposal.content]
     assert (feat.op, feat.target, feat.content) == ("replace", old, f"{LINE}`feat`: `support`, `add`.")
 
 
