@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from skillgit.errors import RefusedError
+from skillgit.errors import RaceError, RefusedError
 from skillgit.opening import Subject, opened
 from skillgit.patchfile import edits_from_diff
 from skillgit.record import Outcome, Rolled, buckets
@@ -59,6 +59,10 @@ async def _apply(subject: Subject, patch: str, reporter: Reporter) -> Proposal:
     async with opened(subject, reporter) as run:
         await run.preflight()
         state = await begin(run)
+        if state.current.text.text != current:
+            raise RaceError(
+                f"the skill '{run.name}' changed meanwhile; nothing was written", hint="run the command again"
+            )
         nothing = Rolled(0, 0, 0, 0.0, 0.0)
         outcome = Outcome(state.epoch, state.step, None, nothing, (), applied.reports, applied.texts, (), kind="patch")
         with run.stage("gate", len(run.splits.selection)):

@@ -54,6 +54,8 @@ class Recorder:
         self._selection = selection
         self._models = models
         self._samples = samples
+        tip = history.journal.tip()
+        self._journal = tip.oid if tip else None
 
     def baseline(self, version: Version, state: State | None, best: Version) -> State:
         """The score of the text a run starts from; with ``state``, of a tip that a person moved meanwhile."""
@@ -162,15 +164,18 @@ class Recorder:
         epoch: tuple[str, str] | None = None,
     ) -> State:
         scores = self._book.take()
+        baseline = entry.record["kind"] == "baseline"  # of a branch that is not there yet, or of its tip
+        expected = current.commit if state is None or baseline else state.current.commit
         publication = Publication(
             files=entry.files(),
             subject=record.subject(self._history.name, entry.record),
-            branch=(current.commit, self._history.tip()),
+            parent=self._journal,
+            branch=(current.commit, expected if self._history.tip() else None),
             best=(best.commit, self._history.best()),
             notes={**(notes or {}), **({"scores": scores} if scores else {})},
             epoch=epoch,
         )
-        journal = publish(self._repo, self._history, publication)
-        self._spending.published(journal)
+        self._journal = publish(self._repo, self._history, publication)
+        self._spending.published(self._journal)
         self._reporter.entry(entry.record, entry.spend)
         return advance(state, entry)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import signal
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,7 +33,14 @@ def run_training(
     Raises the expected errors of :mod:`skillgit.errors`; after each of them, and after a kill, the same command goes on.
     """
     subject = Subject.load(repo, name, overrides)
-    return interruptible(_train(subject, reporter, new_run, start), hint=f"skillgit train {name}")
+    before = subject.history.journal.tip()
+
+    def again() -> str:
+        begun = subject.history.journal.tip() != before
+        options = [word for option in overrides for word in ("-o", option)]
+        return shlex.join(["skillgit", "train", name, *options, *(["--new-run"] if new_run and not begun else [])])
+
+    return interruptible(_train(subject, reporter, new_run, start), hint=again)
 
 
 async def _train(subject: Subject, reporter: Reporter, new_run: bool, start: str) -> Summary:
@@ -70,8 +78,8 @@ def _times(calls: int, usd: float | None) -> float | None:
     return None if usd is None else calls * usd
 
 
-def interruptible(work: Coroutine[Any, Any, T], *, hint: str) -> T:
-    """Run to the end; Ctrl-C and SIGTERM cancel what is in flight and become InterruptedRun."""
+def interruptible(work: Coroutine[Any, Any, T], *, hint: str | Callable[[], str]) -> T:
+    """Run to the end; Ctrl-C and SIGTERM cancel what is in flight and become InterruptedRun, with the command to go on."""
 
     async def main() -> T:
         task = asyncio.ensure_future(work)
@@ -82,4 +90,7 @@ def interruptible(work: Coroutine[Any, Any, T], *, hint: str) -> T:
     try:
         return asyncio.run(main())
     except (KeyboardInterrupt, asyncio.CancelledError):
-        raise InterruptedRun("interrupted; every finished step and every paid result is kept", hint=hint) from None
+        raise InterruptedRun(
+            "interrupted; every finished step and every paid result is kept",
+            hint=hint if isinstance(hint, str) else hint(),
+        ) from None

@@ -7,9 +7,9 @@ At the n-th of some moments it sends itself a signal, SIGKILL unless ``SEND`` na
     KILL_BEFORE_REFS    before its refs move              KILL_AFTER_REFS       after that, before anything follows
 
 ``HOLD=PATH`` makes it wait in its first call until there is a file PATH.go, and make PATH.held before. ``SKILL`` names
-another skill than ``demo``. ``OPTIONS`` are settings, a word each. ``JITTER`` makes calls take a random time, so that
-those in flight end in another order in each process. Each call is logged when it starts and when it ends: its stage, and
-a hash of what was asked.
+another skill than ``demo``; ``OPTIONS`` are settings, ``MORE`` other arguments, a word each. ``JITTER`` makes calls take
+a random time, so that those in flight end in another order in each process. Each call is logged when it starts and when
+it ends: its stage, and a hash of what was asked.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def main(repository: str, log: Path) -> int:
     recorder.publish = around("ENTRY", recorder.publish)
     Transaction.commit = around("REFS", Transaction.commit)  # type: ignore[method-assign]
     options = os.environ.get("OPTIONS", ONE_BY_ONE).split()
-    name = os.environ.get("SKILL", "demo")
-    return skillgit(["-C", repository, "train", name, "--quiet", *(word for one in options for word in ("-o", one))])
+    train = ["train", os.environ.get("SKILL", "demo"), *os.environ.get("MORE", "").split()]
+    return skillgit(["-C", repository, *train, "--quiet", *(word for one in options for word in ("-o", one))])
 
 
 def child(env: Mapping[str, str], said: Path, repository: str, log: Path) -> None:

@@ -32,6 +32,17 @@ def test_a_signal_ends_a_run_in_good_order(tmp_path: Path, send: str) -> None:
     assert snapshot(root) == before
 
 
+@pytest.mark.parametrize(("moment", "nth", "again"), [("at_call", 2, " --new-run"), ("before_refs", 3, "")])
+def test_the_command_that_goes_on_is_said(tmp_path: Path, moment: str, nth: int, again: str) -> None:
+    """With the settings that were given; a new run that has begun is gone on with, one that has not is begun again."""
+    root, log = make(tmp_path / "r"), tmp_path / "log"
+    options = f"{ONE_BY_ONE} train.epochs=1"
+    train(root, log, options=options)
+    train(root, log, ends=(INTERRUPTED,), send="SIGTERM", options=options, more="--new-run", **{f"kill_{moment}": nth})
+    said = log.with_suffix(".err").read_text(encoding="utf-8")
+    assert f"skillgit train demo -o {options.replace(' ', ' -o ')}{again}\n" in said
+
+
 GUIDED, UNGUIDED = "", " slow_update.enabled=false meta_skill.enabled=false"
 
 

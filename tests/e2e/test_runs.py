@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from skillgit.errors import LimitReached
+from skillgit.errors import FatalModelError, LimitReached, NotMeasured, ProviderError, RaceError
+from skillgit.models import calls
+from skillgit.models.base import Request
 from tests import world
-from tests.e2e.training import Training
+from tests.e2e.interruptions import uninterrupted
+from tests.e2e.training import SUBJECTS, Training
 from tests.world import World
 
 
@@ -63,6 +66,25 @@ def test_a_person_between_two_runs(training: Training) -> None:
     assert summary.initial.commit == by_hand
     assert summary.initial.scores.hard == 8 / 12
     assert training.git("merge-base", by_hand, "skill/demo") == by_hand
+
+
+@pytest.mark.parametrize("stage", ["rollout", "gate", "slow update", "test"])
+def test_a_person_during_a_step_loses_nothing(training: Training, stage: str) -> None:
+    """The step is not recorded; the next start scores the new tip and goes on from there."""
+    both, by_hand = World(), []
+
+    def answer(request: Request) -> str:
+        if calls.stage.get() == stage and not by_hand:
+            by_hand.append(training.commit_by_hand("# Rules", "# Rules\n\n- RULE 3 holds."))
+        return world.target(request) if request.schema is None else world.optimizer(request)
+
+    training.run("train.max_steps=1", "train.epochs=1", "eval.test=false")
+    both.target.answer = both.optimizer.answer = answer
+    with pytest.raises(RaceError, match="refs/heads/skill/demo"):
+        training.run(world=both, new_run=True)
+    assert training.git("rev-parse", "skill/demo") == by_hand[0]
+    assert training.run(proven=False).finished
+    assert training.git("merge-base", by_hand[0], "skill/demo") == by_hand[0]
 
 
 def test_a_run_that_was_set_back_by_a_person_goes_on_from_there(training: Training) -> None:
@@ -118,3 +140,21 @@ def test_a_cap_can_be_raised_and_the_spend_goes_on(training: Training) -> None:
         world=rest,
     )
     assert summary.spend["calls"] == whole.calls + rest.calls
+
+
+@pytest.mark.parametrize("stage", ["baseline", "rollout", "reflect", "gate", "epoch gate", "compare", "test"])
+def test_an_outage_in_any_stage_is_never_scored(training: Training, stage: str) -> None:
+    """The run stops with the provider's words; started again, it ends as if there had been no outage."""
+    broken = World()
+
+    def answer(request: Request) -> str | Exception:
+        if calls.stage.get() == stage:
+            return ProviderError("503: down for maintenance")
+        return world.target(request) if request.schema is None else world.optimizer(request)
+
+    broken.target.answer = broken.optimizer.answer = answer
+    with pytest.raises((NotMeasured, ProviderError, FatalModelError), match="503: down for maintenance"):
+        training.run(world=broken)
+    training.run()
+    assert training.subjects() == SUBJECTS
+    assert training.git("rev-parse", "skill/demo") == uninterrupted()[0]["branch"]

@@ -10,19 +10,9 @@ import pytest
 
 from skillgit.models.base import Request
 from tests import world
-from tests.e2e.training import Training
+from tests.e2e.training import SUBJECTS, Training
 from tests.world import Scripted, World
 
-JOURNAL = [
-    "demo: run 1 baseline",
-    "demo: run 1 step 1 reject",
-    "demo: run 1 step 2 reject",
-    "demo: run 1 epoch 1 accept_new_best",
-    "demo: run 1 step 3 reject",
-    "demo: run 1 step 4 accept_new_best",
-    "demo: run 1 epoch 2 skip",
-    "demo: run 1 final",
-]
 SQUASH = """\
 demo: epoch 1 meta-update (squash merge)
 
@@ -97,7 +87,7 @@ def test_a_whole_run_is_in_git(training: Training) -> None:
     main = training.git("rev-parse", "main")
     summary = training.run()
     assert (summary.initial.scores.hard, summary.best.scores.hard) == (2 / 12, 6 / 12)
-    assert training.subjects() == JOURNAL
+    assert training.subjects() == SUBJECTS
     tip, squash = training.git("rev-parse", "skill/demo", "skill/demo~1").split()
     side = training.git("rev-parse", "refs/skillgit/demo/epochs/1-1")
     assert training.git("log", "-1", "--format=%B", tip) == STEP

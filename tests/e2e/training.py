@@ -17,6 +17,18 @@ from skillgit.session import run_training
 from tests.repos import git
 from tests.world import World
 
+SUBJECTS = [
+    "demo: run 1 baseline",
+    "demo: run 1 step 1 reject",
+    "demo: run 1 step 2 reject",
+    "demo: run 1 epoch 1 accept_new_best",
+    "demo: run 1 step 3 reject",
+    "demo: run 1 step 4 accept_new_best",
+    "demo: run 1 epoch 2 skip",
+    "demo: run 1 final",
+]
+"""The journal of a whole run."""
+
 
 class Training:
     """A repository with the world's skill, and what a test does with it."""
