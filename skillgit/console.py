@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -79,8 +81,8 @@ def emit(data: Any) -> None:
     print(json.dumps(data, ensure_ascii=False, indent=2, default=str))
 
 
-def lines(texts: Sequence[str]) -> None:
-    """Several lines of result."""
+def lines(texts: Iterable[str]) -> None:
+    """Several lines of result, as they come."""
     for text in texts:
         print(text)
 
@@ -96,8 +98,14 @@ def align(rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> list[s
     return lines
 
 
-def score(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
+def wrap(text: str, prefix: str) -> list[str]:
+    """The text after a prefix, in lines that fit the terminal; whole in a pipe."""
+    if not sys.stdout or not sys.stdout.isatty():
+        return [(prefix + text).rstrip()]
+    width = max(shutil.get_terminal_size().columns, len(prefix) + 20)
+    return textwrap.wrap(
+        text, width, initial_indent=prefix, subsequent_indent=" " * len(prefix), break_on_hyphens=False
+    ) or [prefix.rstrip()]
 
 
 def signed(value: float | None) -> str:
@@ -121,6 +129,13 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def clock(seconds: float) -> str:
+    """A duration in at most six characters: 8s, 1m03s, 2h05m."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes:02}m" if hours else f"{minutes}m{rest:02}s" if minutes else f"{rest}s"
 
 
 def scored(figures: Mapping[str, Any]) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from skillgit.git.lock import holder
+from skillgit.git.log import read
 from skillgit.git.notes import Notes
 from skillgit.patchfile import unified_diff
 from skillgit.record import read_notes
@@ -20,55 +21,125 @@ if TYPE_CHECKING:
 TAKEN = frozenset({"accept", "accept_new_best", "forced"})
 
 
-def log_rows(history: SkillHistory, *, rejected: bool, most: int | None) -> list[dict[str, Any]]:
-    """Journal entries and people's commits, newest first; rejected and skipped ones only with ``rejected``."""
-    return list(islice(_rows(history, rejected), most))
+def log_rows(history: SkillHistory, *, rejected: bool) -> Iterator[dict[str, Any]]:
+    """Journal entries and people's commits, newest first, as they are asked for.
 
-
-def _rows(history: SkillHistory, rejected: bool) -> Iterator[dict[str, Any]]:
-    by_people = {entry.oid: entry for entry in history.log() if "Skill-Run" not in entry.trailers}
+    Rejected, skipped and undecided entries come only with ``rejected``.
+    """
+    people = People(history)
     for entry in history.journal.entries():
-        if entry.kind == "baseline" and entry.current in by_people:
-            yield _person(by_people.pop(entry.current))
-        elif rejected or entry.action in TAKEN or entry.kind in ("baseline", "final"):
-            yield {"record": entry.record, "spend": entry.spend, "when": entry.when.isoformat()}
-    yield from (_person(commit) for commit in by_people.values())
+        yield from map(_person, people.after(entry.current))
+        if rejected or entry.action in TAKEN or entry.kind in ("baseline", "final"):
+            yield {
+                "kind": entry.kind,
+                "when": entry.when.isoformat(),
+                "commit": entry.current,
+                "record": entry.record,
+                "spend": entry.spend,
+            }
+    yield from map(_person, people.after(people.base))
+
+
+class People:
+    """People's commits on a skill branch, handed out newest first while the journal is walked down."""
+
+    def __init__(self, history: SkillHistory) -> None:
+        self.base = history.base()
+        self._unread = history.log(self.base)
+        self._read: dict[str, LogEntry] = {}
+
+    def after(self, commit: str) -> list[LogEntry]:
+        """Those made after ``commit`` and not handed out yet; none while the branch does not hold that commit."""
+        while commit not in self._read:
+            entry = next(self._unread, None)
+            if entry is None and commit != self.base:
+                return []
+            if entry is None:
+                break
+            self._read[entry.oid] = entry
+        above = list(takewhile(lambda oid: oid != commit, self._read))
+        return [entry for entry in map(self._read.pop, above) if not _trained(entry)]
+
+
+def _trained(commit: LogEntry) -> bool:
+    return "Skill-Run" in commit.trailers
 
 
 def _person(commit: LogEntry) -> dict[str, Any]:
-    return {"commit": commit.oid, "subject": commit.subject, "when": commit.when.isoformat(), "by": "person"}
-
-
-def shown(history: SkillHistory, spec: str) -> dict[str, Any]:
-    """An edit: its commit's message, diff, trailers, and how tasks moved in its step."""
-    repo, commit = history.repo, history.resolve(spec)
-    from skillgit.git.trailers import parse_message
-
-    parsed = parse_message(repo.message(commit))
-    parents = repo.parents(commit)
-    before = history.text(parents[0]) if parents and repo.entry(parents[0], history.path) else ""
-    step = entry_of(history, commit)
     return {
-        "skill": history.name,
-        "commit": commit,
-        "subject": parsed.subject,
-        "body": parsed.body,
-        "trailers": parsed.trailers,
-        "diff": unified_diff(before, history.text(commit), history.path),
-        "verdict": step.record.get("verdict") if step else None,
+        "kind": "person",
+        "when": commit.when.isoformat(),
+        "commit": commit.oid,
+        "author": commit.author,
+        "subject": commit.subject,
     }
 
 
-def entry_of(history: SkillHistory, commit: str) -> JournalEntry | None:
-    """The journal entry that put a commit on the branch."""
+def shown(history: SkillHistory, spec: str) -> dict[str, Any]:
+    """An edit, or what a step or an epoch's end tried in vain: message, diff, the proposed edits, how tasks moved."""
+    entry = history.point(spec.partition("@")[2])
+    if entry and entry.kind in ("step", "epoch") and entry.action not in TAKEN:
+        return _tried(history, entry)
+    commit = history.resolve(spec)
+    made = read(history.repo, commit)
+    parent = made.parents[0] if made.parents else None
+    before = history.text(parent) if parent and history.repo.entry(parent, history.path) else ""
+    return {
+        "skill": history.name,
+        "commit": commit,
+        "subject": made.subject,
+        "body": made.body,
+        "trailers": made.trailers,
+        "diff": unified_diff(before, history.text(commit), history.path),
+        **_step(entry_of(history, made)),
+    }
+
+
+def _tried(history: SkillHistory, entry: JournalEntry) -> dict[str, Any]:
+    before = history.text(entry.current)
+    return {
+        "skill": history.name,
+        "commit": None,
+        "subject": entry.subject,
+        "body": "",
+        "trailers": {},
+        "diff": unified_diff(before, entry.candidate or before, history.path),
+        **_step(entry),
+    }
+
+
+def _step(entry: JournalEntry | None) -> dict[str, Any]:
+    """What the journal adds: of the whole step, not of one edit."""
+    keys = ("kind", "run", "epoch", "step", "action", "reason")
+    facts = {key: entry.record.get(key) for key in keys} if entry else None
+    return {
+        "entry": facts,
+        "edits": entry.patch if entry else [],
+        "verdict": entry.record.get("verdict") if entry else None,
+    }
+
+
+def entry_of(history: SkillHistory, commit: LogEntry) -> JournalEntry | None:
+    """The journal entry that put a commit on the branch, found by its trailers."""
+    trailers = commit.trailers
+    kind = trailers.get("Skill-Kind", "step")
+    run, number = trailers.get("Skill-Run"), trailers.get("Skill-Epoch" if kind == "epoch" else "Skill-Step")
+    if run is None or not run.isdecimal():
+        return None
     for entry in history.journal.entries():
-        if entry.kind == "baseline":
-            continue
-        if entry.current == commit and entry.action in TAKEN:
-            return entry
-        if any(row.get("commit") == commit for row in (entry.patch if entry.action in TAKEN else ())):
-            return entry
+        if entry.run < int(run):
+            break
+        here = str(entry.epoch if kind == "epoch" else entry.step)
+        if entry.run == int(run) and entry.kind == kind and number in (None, here):  # a patch has no number of its own
+            if entry.action in TAKEN and _made(entry, commit.oid):
+                return entry
+            if number:
+                break
     return None
+
+
+def _made(entry: JournalEntry, commit: str) -> bool:
+    return entry.current == commit or any(row.get("commit") == commit for row in entry.patch)
 
 
 def difference(history: SkillHistory, old: str, new: str) -> dict[str, Any]:
@@ -80,6 +151,7 @@ def difference(history: SkillHistory, old: str, new: str) -> dict[str, Any]:
     moved.sort(key=lambda key: key[-1])
     rows = [{"task": key[-1], "before": list(before[key]), "after": list(after[key])} for key in moved]
     return {
+        "skill": history.name,
         "old": {"revision": old, "commit": one},
         "new": {"revision": new, "commit": other},
         "diff": unified_diff(history.text(one), history.text(other), history.path),

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillgit import console
-from skillgit.views import entry_line, plan_lines, spent_text
+from skillgit.views.entries import entry_line, heading, spent_text, tint
+from skillgit.views.runs import plan_lines
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 REFRESH = 8
 """Redraws a second."""
+BAR = 10
+"""Characters of a stage's bar: the whole view fits 80."""
 
 
 class Lines:
@@ -24,11 +27,12 @@ class Lines:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
+        self._headed = False
         self.steps = 0
 
     def plan(self, plan: Plan) -> None:
         self.steps = plan.steps
-        for line in plan_lines(plan):
+        for line in [*plan_lines(plan), ""]:
             self._say(line)
 
     def stage(self, name: str, total: int) -> None: ...
@@ -36,20 +40,23 @@ class Lines:
     def advance(self) -> None: ...
 
     def entry(self, record: Mapping[str, Any], spend: Mapping[str, Any]) -> None:
-        self._say(entry_line(record, spend, self.steps))
+        if not self._headed:
+            self._say(heading(), "dim")
+            self._headed = True
+        self._say(entry_line(record, spend, self.steps), tint(record))
 
     def note(self, text: str) -> None:
         console.note(f"note: {text}")
 
     def close(self) -> None: ...
 
-    def _say(self, text: str) -> None:
+    def _say(self, text: str, colour: str = "") -> None:
         if not self._quiet:
             console.note(text)
 
 
 class LiveView(Lines):
-    """The same lines, and under them what is going on: stage, bar, time left of the stage, time since the start."""
+    """The same lines, and under them what is going on: step, stage, bar, scores, spend, time so far and time left."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,8 +64,9 @@ class LiveView(Lines):
         from rich.live import Live
 
         # the view is drawn from the moment that it exists
-        self._began = self._stage_began = time.monotonic()
+        self._began = time.monotonic()
         self._stage, self._total, self._done = "", 0, 0
+        self._finished: list[tuple[int, float]] = []
         self._where, self._scores, self._spend = "", "", ""
         self._console = Console(stderr=True, highlight=False)
         self._live: Live = Live(
@@ -67,7 +75,11 @@ class LiveView(Lines):
         self._live.start()
 
     def stage(self, name: str, total: int) -> None:
-        self._stage, self._total, self._done, self._stage_began = name, total, 0, time.monotonic()
+        self._stage, self._total, self._done = name, total, 0
+        if name == "rollout" and self._finished:
+            self._where = f"step {self._finished[-1][0] + 1}/{self.steps}"
+        elif name in ("compare", "test"):
+            self._where = ""
 
     def advance(self) -> None:
         self._done += 1
@@ -75,8 +87,10 @@ class LiveView(Lines):
     def entry(self, record: Mapping[str, Any], spend: Mapping[str, Any]) -> None:
         super().entry(record, spend)
         current, best = record["current"], record["best"]
-        self._scores = f"current {current['hard']:.3f}  best {best['hard']:.3f}"
-        self._where = f"step {record['step']}/{self.steps}" if self.steps else ""
+        self._scores = f"score {current['hard']:.3f}"
+        if best["commit"] != current["commit"]:
+            self._scores += f" (best {best['hard']:.3f})"
+        self._finished.append((record["step"], time.monotonic()))
         self._spend = spent_text(spend.get("total", ()))
 
     def note(self, text: str) -> None:
@@ -85,27 +99,31 @@ class LiveView(Lines):
     def close(self) -> None:
         self._live.stop()
 
-    def _say(self, text: str) -> None:
-        self._console.print(text, markup=False, soft_wrap=True)
+    def _say(self, text: str, colour: str = "") -> None:
+        self._console.print(text, style=colour or None, markup=False, soft_wrap=True)
 
     def _view(self) -> Any:
         from rich.text import Text
 
-        parts = [self._where, self._stage, self._bar(), self._left(), self._scores, self._spend]
-        parts.append(console.duration(time.monotonic() - self._began))
+        time_so_far = console.clock(time.monotonic() - self._began)
+        parts = [self._where, self._stage, self._bar(), time_so_far, self._left(), self._scores, self._spend]
         return Text("  ".join(part for part in parts if part), style="dim", no_wrap=True, overflow="ellipsis")
 
     def _bar(self) -> str:
         if not self._total:
             return ""
-        filled = round(16 * min(1.0, self._done / self._total))
-        return f"{'━' * filled}{'╌' * (16 - filled)} {self._done}/{self._total}"
+        filled = round(BAR * min(1.0, self._done / self._total))
+        return f"{'━' * filled}{'╌' * (BAR - filled)} {self._done}/{self._total}"
 
     def _left(self) -> str:
-        if not self._total or self._done < 3 or self._done >= self._total:
+        """Of the run, once a step is done: as long again for each step as the steps so far took."""
+        if not self._finished or self.steps <= self._finished[-1][0]:
             return ""
-        each = (time.monotonic() - self._stage_began) / self._done
-        return f"{console.duration(each * (self._total - self._done))} left"
+        (first, began), (last, ended) = self._finished[0], self._finished[-1]
+        if last == first:
+            return ""
+        left = (ended - began) / (last - first) * (self.steps - last) - (time.monotonic() - ended)
+        return f"{console.clock(max(0.0, left))} left"
 
 
 def reporter(*, quiet: bool = False) -> Lines:

@@ -165,5 +165,6 @@ def summary_of(folder: Path) -> str:
     """The first sentence of an environment's README, "" without one."""
     path = folder / "README.md"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    prose = [line for line in text.splitlines() if line.strip() and not line.startswith(("#", ">", "!", "[", "|"))]
+    paragraphs = [" ".join(part.split()) for part in text.replace("\r\n", "\n").split("\n\n")]
+    prose = [part for part in paragraphs if part and not part.startswith(("#", ">", "!", "[", "|"))]
     return prose[0].split(". ")[0].rstrip(".") if prose else ""

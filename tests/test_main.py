@@ -30,6 +30,7 @@ def test_there_is_a_file_for_each_row_and_a_row_for_each_file() -> None:
 
 def test_help_and_version_are_the_same_in_any_folder(capsys: pytest.CaptureFixture[str]) -> None:
     whole = said(capsys, "--help")
+    assert [name for name in COMMANDS if f"\n  {name} " not in whole[0]] == []
     for arguments in (["-h"], ["help"], ["help", "help"], [], ["-C", "/no/such", "--help"]):
         assert said(capsys, *arguments) == whole
     assert said(capsys, "-V") == said(capsys, "-C", ".", "--version")

@@ -21,10 +21,12 @@ def run(
     """Judge a unified diff of the skill by the same gate as a step, and commit it when it helps. Exits 1 when it does not.
 
     Example: git diff -- skills/dates/SKILL.md | skillgit apply dates -
+
+    JSON: {skill, action, reason, before, after, edits, commit}.
     """
     from skillgit.progress import reporter
     from skillgit.propose import apply_patch
-    from skillgit.views import WORDS, bucket_text
+    from skillgit.views.entries import WORDS, bucket_text
 
     try:
         text = sys.stdin.read() if patch == "-" else Path(patch).read_bytes().decode("utf-8")

@@ -17,6 +17,8 @@ def run(
     """The settings in force, each with where it comes from: default, env.yaml or the command line.
 
     Example: skillgit config dates --explain
+
+    JSON: a list of {key, value, origin, description}.
     """
     import json
 
@@ -29,8 +31,9 @@ def run(
     if as_json:
         rows = [{"key": k, "value": v, "origin": o, "description": texts.get(k, "")} for k, v, o in loaded.rows()]
         return console.emit(rows)
-    table = [
-        [k, json.dumps(v, ensure_ascii=False), o, *([texts.get(k, "")] if explain else [])] for k, v, o in loaded.rows()
-    ]
-    console.lines(console.align(table))
+    table = [[key, json.dumps(value, ensure_ascii=False), origin] for key, value, origin in loaded.rows()]
+    for line, (key, *_) in zip(console.align(table), table, strict=True):
+        console.say(line)
+        if explain:
+            console.lines(console.wrap(texts.get(key, ""), "    "))
     return None

@@ -28,7 +28,7 @@ def run(
     from skillgit.git.repo import Repo
     from skillgit.progress import reporter
     from skillgit.session import run_training
-    from skillgit.views import summary_lines
+    from skillgit.views.runs import summary_lines
 
     root = _folder(folder)
     _fetch_model()

@@ -16,9 +16,11 @@ def run(
     """Two revisions of a skill: how the text differs, and how the known scores differ, task by task.
 
     Example: skillgit diff dates@base dates@best
+
+    JSON: {skill, old, new, diff, compared, hard, soft, moved}; hard and soft are pairs of means over the compared tasks.
     """
     from skillgit.inspecting import difference
-    from skillgit.views import diff_lines
+    from skillgit.views.edits import diff_lines
 
     with repository() as repo:
         history = trained(history_of(repo, old))

@@ -27,6 +27,8 @@ def run(
     """Score a revision of a skill, with a 95 % interval, by task type. What is known is not measured again.
 
     Example: skillgit eval dates@best --split test
+
+    JSON: {skill, revision, commit, blob, split, target, repeats, scores, tasks, spend}.
     """
     from skillgit.evaluate import evaluate_revision
     from skillgit.progress import reporter

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from skillgit import console
-from skillgit.commands._options import Revision, history_of, repository
+from skillgit.commands._options import Json, Revision, history_of, repository
 from skillgit.errors import UsageError
 
 
@@ -17,10 +17,13 @@ def run(
     output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="a file instead of stdout")] = "",
     plain: Annotated[bool, typer.Option("--plain", help="without the training markers")] = False,
     patch: Annotated[bool, typer.Option("--patch", help="the training as a unified diff against its base")] = False,
+    as_json: Json = False,
 ) -> None:
     """The trained document (NAME@best unless a revision is named), ready to deploy.
 
     Example: skillgit export dates -o SKILL.md --plain
+
+    JSON: {skill, commit, text}.
     """
     from skillgit.patchfile import unified_diff
     from skillgit.skill import deployable
@@ -35,7 +38,11 @@ def run(
             text = unified_diff(history.text(history.base()), text, history.path)
     if output:
         _write(Path(output), text.encode("utf-8"))
-        return console.note(f"wrote {output}")
+        console.note(f"wrote {output}")
+    if as_json:
+        return console.emit({"skill": history.name, "commit": commit, "text": text})
+    if output:
+        return None
     return console.raw(text.encode("utf-8"))
 
 

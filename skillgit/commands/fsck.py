@@ -10,6 +10,8 @@ def run(name: Name, as_json: Json = False) -> int:
     """Prove that each edit gives its commit, that accepted scores obey the gate, and that journal, branch and notes agree.
 
     Example: skillgit fsck dates
+
+    JSON: a list of {severity, where, message}; empty when all is well.
     """
     from skillgit.git.fsck import check
 

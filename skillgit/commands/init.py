@@ -19,6 +19,8 @@ def run(
     """Make skills/NAME with a skill, its settings and its tasks. A file that exists is never overwritten.
 
     Example: skillgit init commit-type --env commit-type --from-repo .
+
+    JSON: {written, kept, notes}.
     """
     from skillgit.scaffold import init
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import islice
 from typing import Annotated
 
 import typer
@@ -14,17 +15,22 @@ def run(
     most: Annotated[int | None, typer.Option("-n", min=1, help="only the newest N")] = None,
     as_json: Json = False,
 ) -> None:
-    """A line for each step, newest first: gate, score and delta, edits, calls, tokens, cost. Commits by people are shown too.
+    """A line for each step, newest first: gate, score and delta, edits that changed the text of those proposed, calls,
+    tokens, cost, time. Commits by people are shown too. A score with ≤ is an upper bound: the evaluation stopped early.
 
     Example: skillgit log dates --rejected
+
+    JSON: a list of {kind, when, commit, record, spend}, as in the journal; kind is baseline, step, epoch, patch or final.
+    A person's commit is {kind, when, commit, author, subject}, with kind person.
     """
     from skillgit.inspecting import log_rows
-    from skillgit.views import log_line
+    from skillgit.views.entries import heading, log_line, tint
 
     with repository() as repo:
         history = trained(history_of(repo, name))
-        rows = log_rows(history, rejected=rejected, most=most)
+        rows = islice(log_rows(history, rejected=rejected), most)
         if as_json:
-            return console.emit(rows)
-        console.lines([log_line(row) for row in rows])
+            return console.emit(list(rows))
+        console.say(console.paint(heading(), "dim"))
+        console.lines(console.paint(log_line(row), tint(row.get("record", {}))) for row in rows)
     return None

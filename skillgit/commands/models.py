@@ -13,21 +13,30 @@ if TYPE_CHECKING:
 
 
 def run(
-    action: Annotated[str, typer.Argument(metavar="[pull NAME]", help="list (default) or pull")] = "list",
-    name: Annotated[str, typer.Argument(metavar="", help="a local model", hidden=True)] = "",
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="list | pull NAME", help="list them (default), or fetch a local model"),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """The providers and whether they are ready here, and the local models; pull fetches one.
 
     Example: skillgit models pull qwen2.5-coder-0.5b
+
+    JSON: {providers, local}: lists of {provider, roles, needs, example, ready, mend} and of {name, megabytes, path}; pull
+    gives {name, path}.
     """
-    if action == "pull":
-        if not name:
+    match words or ["list"]:
+        case ["list"]:
+            return _list(as_json)
+        case ["pull", name]:
+            return _pull(name, as_json)
+        case ["pull"]:
             raise UsageError("models pull needs a name", hint="skillgit models lists the local models")
-        return _pull(name, as_json)
-    if action != "list":
-        raise UsageError(f"models {action}: known are list and pull", hint="skillgit models pull NAME")
-    return _list(as_json)
+        case _:
+            raise UsageError(
+                f"models {' '.join(words or ())}: known are list and pull NAME", hint="skillgit models --help"
+            )
 
 
 def _list(as_json: bool) -> None:
@@ -45,13 +54,14 @@ def _list(as_json: bool) -> None:
         local.append({"name": model.name, "megabytes": round(model.size / 1e6), "path": path})
     if as_json:
         return console.emit({"providers": [_as_dict(row) for row in rows], "local": local})
-    table = [["provider", "roles", "ready", "needs", "example"]]
-    for row in rows:
-        missing = row.missing()
-        table.append(
-            [row.provider, "+".join(row.roles), f"no: {missing}" if missing else "yes", row.needs, row.example]
-        )
-    console.lines(console.align(table))
+    table = [["model", "role", "ready"]]
+    table += [
+        [row.example, "both" if len(row.roles) > 1 else row.roles[0], "no" if row.missing() else "yes"] for row in rows
+    ]
+    head, *prefixes = console.align(table)
+    console.say(f"{head}  needs")
+    for prefix, row in zip(prefixes, rows, strict=True):
+        console.lines(console.wrap(row.missing() or row.needs, f"{prefix:<{len(head)}}  "))
     console.say()
     files = [[m["name"], m["megabytes"], m["path"] or f"skillgit models pull {m['name']}"] for m in local]
     console.lines(console.align([["local model", "MB", "file"], *files], right=(1,)))
@@ -60,10 +70,9 @@ def _list(as_json: bool) -> None:
 
 def _as_dict(row: Backend) -> dict[str, object]:
     missing = row.missing()
-    roles = list(row.roles)
     return {
         "provider": row.provider,
-        "roles": roles,
+        "roles": list(row.roles),
         "needs": row.needs,
         "example": row.example,
         "ready": not missing,

@@ -8,9 +8,11 @@ def run(name: Name, as_json: Json = False) -> None:
     """The rejected-edit buffer: what was tried on which version and failed, so that it is not tried again.
 
     Example: skillgit rejected dates
+
+    JSON: a list of {on, skill, run, epoch, step, kind, gate, reason, before, after, candidate, edits, patterns}.
     """
     from skillgit.inspecting import rejections
-    from skillgit.views import rejected_lines
+    from skillgit.views.edits import rejected_lines
 
     with repository() as repo:
         data = rejections(trained(history_of(repo, name)))

@@ -15,9 +15,12 @@ def run(
     """Where each training stands, what comes next, and who holds the lock.
 
     Example: skillgit status dates
+
+    JSON: {skill, trained, run, epoch, step, last, finished, current, best, unchanged, moved_by_hand, test, lock}; without
+    NAME a list of them.
     """
     from skillgit.inspecting import status
-    from skillgit.views import status_lines
+    from skillgit.views.runs import status_lines
     from skillgit.workspace import skill_names
 
     with repository() as repo:

@@ -20,10 +20,13 @@ def run(
     """Train a skill on its tasks. After an interruption the same command goes on where it stopped.
 
     Example: skillgit train dates -o train.epochs=2 -o limits.usd=5
+
+    JSON: {skill, run, finished, unchanged, initial, best, current, steps, test, spend}; with --dry-run the plan: {epochs,
+    steps, splits, stages, usd}.
     """
     from skillgit.progress import reporter
     from skillgit.session import plan_training, run_training
-    from skillgit.views import plan_lines, summary_lines
+    from skillgit.views.runs import plan_lines, spend_lines, summary_lines
 
     with repository() as repo:
         if dry_run:
@@ -37,5 +40,6 @@ def run(
     data = summary.as_dict()
     if as_json:
         return console.emit(data)
-    console.lines(["", *summary_lines(data), "", f"look closer: skillgit log {name}   git log skill/{name}"])
+    console.lines(["", *spend_lines(data["spend"]), "", *summary_lines(data)])
+    console.say(f"\nlook closer: skillgit log {name}   git log skill/{name}")
     return None

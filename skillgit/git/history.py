@@ -147,12 +147,15 @@ class SkillHistory:
             return self.best()
         if rev == "base":
             return self.base()
-        if match := POINT.fullmatch(rev):
-            run = int(match["run"]) if match["run"] else None
-            entry = self._point(match["kind"], int(match["number"]), run)
-            if entry:
-                return entry.current or None
-        return self.repo.resolve(rev)
+        entry = self.point(rev)
+        return (entry.current or None) if entry else self.repo.resolve(rev)
+
+    def point(self, rev: str) -> JournalEntry | None:
+        """The journal entry that ``step-7``, ``epoch-2`` or ``run-1-step-7`` names; None for any other revision."""
+        match = POINT.fullmatch(rev)
+        if match is None:
+            return None
+        return self._point(match["kind"], int(match["number"]), int(match["run"]) if match["run"] else None)
 
     def _point(self, kind: str, number: int, run: int | None) -> JournalEntry | None:
         for entry in self.journal.entries():

@@ -1,0 +1,1 @@
+"""Records as the lines and rows that people read. Pure."""
