@@ -163,9 +163,35 @@ class ReflectSettings(Section):
     show_answers: bool = Field(True, description="show the optimizer the reference answers of train tasks")
     concurrency: int = Field(16, ge=1, description="optimizer calls at once")
     merge_batch_size: int = Field(8, ge=2, description="patches merged in one optimizer call")
+    skill_aware: bool = Field(
+        False,
+        description="tell skill defects (edits) from lapses, where a good rule was not followed (reminders in the appendix)",
+    )
+
+
+class AppendixSettings(Section):
+    source: Literal["failure_only", "both"] = Field(
+        "failure_only", description="reflect.skill_aware: reminders from failures only, or from successes too"
+    )
+    consolidate_above: int = Field(
+        20, ge=1, description="at an epoch's end, more reminders than this are compacted by one optimizer call"
+    )
+    gate: Literal["gated", "forced"] = Field(
+        "gated",
+        description="gated: reminders pass the gate with the step's edits; forced: written at the epoch's end, past the gate",
+    )
 
 
 class EditSettings(Section):
+    mode: Literal["patch", "rewrite_from_suggestions", "full_rewrite_minibatch"] = Field(
+        "patch",
+        description="patch: anchored edits; rewrite_from_suggestions: one call writes the skill anew from the selected suggestions; full_rewrite_minibatch: every minibatch proposes a whole skill, and they are merged",
+    )
+    max_tokens: int | None = Field(
+        None,
+        ge=50,
+        description="most tokens of the document (3 bytes a token): edits that take it above are refused, and a tie goes to the shorter text",
+    )
     budget: int = Field(4, ge=1, description="most edits a step may apply: the textual learning rate")
     min_budget: int = Field(2, ge=1, description="where a falling schedule ends")
     schedule: Literal["constant", "linear", "cosine", "autonomous", "none"] = Field(
@@ -209,6 +235,11 @@ class GateSettings(Section):
     salvage: int = Field(
         0, ge=0, description="most parts of a rejected candidate that are tried on their own (0: none)"
     )
+    contamination: Literal["off", "warn", "reject"] = Field(
+        "warn",
+        description="text copied from train tasks or their answers: off, warn (told in the record) or reject (the edit is refused)",
+    )
+    contamination_words: int = Field(8, ge=3, description="a copied span has at least this many words")
 
 
 class SlowUpdateSettings(Section):
@@ -218,6 +249,10 @@ class SlowUpdateSettings(Section):
     )
     first_epoch: bool = Field(True, description="also after epoch 1, compared with the initial skill")
     samples: int = Field(20, ge=1, description="train tasks in the longitudinal comparison")
+    pairs: Literal["mixed", "changed", "unchanged"] = Field(
+        "mixed",
+        description="which compared tasks are shown: all, those whose score changed (topped up from further train tasks), or the others",
+    )
 
 
 class MetaSkillSettings(Section):
@@ -272,6 +307,7 @@ class Settings(Section):
     train: TrainSettings = TrainSettings()
     reflect: ReflectSettings = ReflectSettings()
     edits: EditSettings = EditSettings()
+    appendix: AppendixSettings = AppendixSettings()
     gate: GateSettings = GateSettings()
     slow_update: SlowUpdateSettings = SlowUpdateSettings()
     meta_skill: MetaSkillSettings = MetaSkillSettings()
@@ -279,6 +315,23 @@ class Settings(Section):
     limits: LimitSettings = LimitSettings()
     git: GitSettings = GitSettings()
     options: dict[str, Any] = Field(default_factory=dict, description="free settings for env.py")
+
+    @model_validator(mode="after")
+    def _together(self) -> Settings:
+        aware, rewrites = self.reflect.skill_aware, self.edits.mode != "patch"
+        builtin = self.models.optimizer.model.startswith("builtin:")
+        if aware and rewrites:
+            raise ValueError(
+                f"reflect.skill_aware and edits.mode: {self.edits.mode} do not go together; use mode: patch"
+            )
+        if builtin and (aware or rewrites):
+            what = "reflect.skill_aware" if aware else f"edits.mode: {self.edits.mode}"
+            raise ValueError(f"{what} needs a language model as the optimizer, not {self.models.optimizer.model}")
+        if aware and self.appendix.gate == "forced" and self.slow_update.acceptance != "forced":
+            raise ValueError(
+                "appendix.gate: forced needs slow_update.acceptance: forced; one epoch's end is one decision"
+            )
+        return self
 
 
 Origin = Literal["default", "env.yaml", "command line"]

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, cast, get_args
 
-Op = Literal["append", "insert_after", "replace", "delete"]
+Op = Literal["append", "insert_after", "replace", "delete", "suggest", "rewrite", "remind"]
 OPS: tuple[str, ...] = get_args(Op)
+ANCHORED = ("append", "insert_after", "replace", "delete")
+"""What an optimizer may propose as an edit; the others come of the update mode or of skill-aware reflection."""
+TARGETED = ("insert_after", "replace", "delete")
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change at one place.
+    """One change.
 
-    ``content`` is the new text (all but ``delete``), ``target`` the exact text that names the place (all but
-    ``append``). ``source`` is failure, success, slow, patch, lapse or rewrite; a ``patch`` comes from a person, and is
-    taken to the byte, line endings included. ``support`` counts the proposals behind it, ``evidence`` names tasks.
+    ``content`` is the new text (all but ``delete``), ``target`` the exact text that names the place (``insert_after``,
+    ``replace``, ``delete``). ``rewrite`` puts ``content`` in the place of the whole body, ``remind`` adds it to the
+    appendix, ``suggest`` says what a rewrite shall do and changes nothing itself. ``source`` is failure, success, slow,
+    patch, lapse or prune; a ``patch`` comes from a person, and is taken to the byte, line endings included. ``support``
+    counts the proposals behind it, ``evidence`` names tasks.
     """
 
     op: Op
@@ -52,11 +57,15 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A failure that recurs: what it is, how often it was seen, in which tasks."""
+    """A failure that recurs: what it is, how often it was seen, in which tasks.
+
+    ``kind`` is defect or lapse where reflection is skill-aware.
+    """
 
     pattern: str
     count: int
     task_ids: tuple[str, ...] = ()
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +78,8 @@ class Patch:
     patterns: tuple[Pattern, ...] = ()
 
 
-def parse_edit(raw: Mapping[str, Any]) -> Edit | str:
-    """The edit that a model's answer means, or why it means none.
+def parse_edit(raw: Mapping[str, Any], ops: Collection[str] = ANCHORED) -> Edit | str:
+    """The edit that a model's answer means, or why it means none; ``ops`` are those it may propose.
 
     ``op`` is case-folded, add, insert and remove are synonyms, null is as good as absent, and further keys are passed
     over. ``task_ids`` (or ``evidence``) become the evidence.
@@ -82,16 +91,16 @@ def parse_edit(raw: Mapping[str, Any]) -> Edit | str:
         if problem := not_text(value):
             return f"{name} {problem}"
     op = _op(raw.get("op"), bool(target.strip()))
-    if op not in OPS:
-        return f"op {raw.get('op')!r} is unknown; it is one of {', '.join(OPS)}"
-    if op != "append" and not target.strip():
+    if op not in ops:
+        return f"op {raw.get('op')!r} is unknown; it is one of {', '.join(ops)}"
+    if op in TARGETED and not target.strip():
         return f"{op} needs a target"
     if op != "delete" and not content:
         return f"{op} needs content"
     return Edit(
         op=cast(Op, op),
         content="" if op == "delete" else content,
-        target="" if op == "append" else target,
+        target=target if op in TARGETED else "",
         title=" ".join(_words(raw.get("title")).split()),
         reasoning=_words(raw.get("reasoning")),
         evidence=_ids(raw.get("task_ids") or raw.get("evidence")),

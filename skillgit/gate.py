@@ -36,7 +36,7 @@ class Verdict:
     Scores are means over the ``measured`` tasks, those scored with both skills. ``interval`` is the 95 % interval of
     the paired difference. ``upper_bound``: the evaluation was stopped early, and ``after`` and ``delta`` are what the
     candidate could have reached at most, ``p_value`` at least. ``level`` is this look's share of the run's alpha
-    (policy ``paired``).
+    (policy ``paired``). ``shorter``: the candidate wins ties, as it is the shorter text.
     """
 
     action: Action
@@ -53,6 +53,7 @@ class Verdict:
     upper_bound: bool
     p_value: float | None = None
     level: float | None = None
+    shorter: bool = False
 
     @property
     def accepted(self) -> bool:
@@ -80,26 +81,29 @@ def decide(
     looks: int = 1,
     spent: float | None = None,
     share: float = 1.0,
+    shorter: bool = False,
+    shorter_than_best: bool = False,
 ) -> Verdict:
     """Accept the candidate or not, by the tasks that both it and the current skill were scored on.
 
     A task that could not be measured counts neither as failed nor as solved. But where the policy would say no even if
     every such task were solved, the answer is a reject whatever the coverage; that makes the verdict the same with the
     early stop and without. ``look``, ``looks`` and ``spent`` set the level of ``paired`` (see ``looks.level``), of which
-    this test may use ``share`` (see ``salvage.share``).
+    this test may use ``share`` (see ``salvage.share``). A candidate that is ``shorter`` than the current skill, and than the
+    best one, wins a tie with it.
     """
     level = share * _looks.level(settings.alpha, look, looks, spent)
     joined = join(current, candidate)
     stopped = bool(joined.waiting)
-    measured = Case(settings, joined.measured, level, tuple(item.task_id for item in joined.failed))
-    at_best = Case(settings, joined.at_best(), level) if joined.open else measured
+    measured = Case(settings, joined.measured, level, tuple(item.task_id for item in joined.failed), shorter)
+    at_best = Case(settings, joined.at_best(), level, shorter=shorter) if joined.open else measured
     policy = POLICIES[settings.policy]
     lost = bool(joined.measured) and not policy(at_best).accept
     shown = at_best if lost and stopped else measured
     ruling = policy(shown)
     action, reason = _action(settings, joined, shown, ruling, lost)
     rivals = Case(settings, join(best, candidate).measured, level)
-    if action == "accept" and rivals.gain > MARGIN:
+    if action == "accept" and rivals.gain > (-MARGIN if shorter_than_best else MARGIN):
         action = "accept_new_best"
     before, after = mean(shown.before), mean(shown.after)
     return Verdict(
@@ -117,6 +121,7 @@ def decide(
         upper_bound=lost and stopped,
         p_value=ruling.p_value,
         level=level if settings.policy == "paired" else None,
+        shorter=shorter,
     )
 
 
@@ -184,11 +189,13 @@ class EarlyStop:
         looks: int = 1,
         spent: float | None = None,
         share: float = 1.0,
+        shorter: bool = False,
     ) -> None:
         self._settings = settings
         self._level = share * _looks.level(settings.alpha, look, looks, spent)
         self._total = total
         self._current = current.scored
+        self._shorter = shorter
 
     def settled(self, prefix: Sequence[Item]) -> bool:
         """Whether a reject is certain after these items, in whatever way the rest ends."""
@@ -199,5 +206,5 @@ class EarlyStop:
             return False  # errors alone settle nothing
         samples = samples_of(prefix)
         pairs = ((item, seen.get(item.task_id) or filled(item.task_id, 1.0, samples)) for item in self._current)
-        case = Case(self._settings, tuple(pairs), self._level)
+        case = Case(self._settings, tuple(pairs), self._level, shorter=self._shorter)
         return not hopeful(case) and not POLICIES[self._settings.policy](case).accept

@@ -31,6 +31,14 @@ class Pair:
         return "stable" if self.after.hard > 0 else "persistent"
 
 
+Shown = Literal["mixed", "changed", "unchanged"]
+SHOWN: dict[Shown, tuple[Kind, ...]] = {
+    "mixed": KINDS,
+    "changed": ("improved", "regressed"),
+    "unchanged": ("persistent", "stable"),
+}
+
+
 async def compare(
     rollouts: Rollouts,
     tasks: Sequence[Task],
@@ -38,15 +46,29 @@ async def compare(
     after: Text,
     *,
     samples: int,
+    shown: Shown,
     seed_parts: tuple[object, ...],
     min_coverage: float,
 ) -> tuple[Pair, ...]:
-    """Pairs for a sample of the tasks; a task that could not be measured under both versions is left out."""
-    chosen = shuffled(tasks, "longitudinal", *seed_parts)[:samples]
-    old = await rollouts.batch(before, chosen, min_coverage=min_coverage)
-    new = old if before.blob == after.blob else await rollouts.batch(after, chosen, min_coverage=min_coverage)
-    both = zip(chosen, old, new, strict=True)
-    return tuple(Pair(task, a, b) for task, a, b in both if not (a.error or b.error))
+    """Pairs for a sample of the tasks; a task that could not be measured under both versions is left out.
+
+    With ``changed`` further tasks are scanned, a sample at a time, until ``samples`` pairs changed or all were compared.
+    """
+    order, same = shuffled(tasks, "longitudinal", *seed_parts), before.blob == after.blob
+    pairs: list[Pair] = []
+    for start in range(0, len(order), samples):
+        chosen = order[start : start + samples]
+        old = await rollouts.batch(before, chosen, min_coverage=min_coverage)
+        new = old if same else await rollouts.batch(after, chosen, min_coverage=min_coverage)
+        pairs += (Pair(t, a, b) for t, a, b in zip(chosen, old, new, strict=True) if not (a.error or b.error))
+        if shown != "changed" or same or len(chosen_pairs(pairs, shown, samples)) >= samples:
+            break
+    return tuple(pairs)
+
+
+def chosen_pairs(pairs: Sequence[Pair], shown: Shown, samples: int) -> tuple[Pair, ...]:
+    """The pairs that the optimizer is shown, ``samples`` at most."""
+    return tuple(pair for pair in pairs if pair.kind in SHOWN[shown])[:samples]
 
 
 def movement(pairs: Sequence[Pair]) -> dict[str, list[str]]:

@@ -27,13 +27,15 @@ TINY = 1e-12
 class Case:
     """What a policy rules on: the tasks scored in both evaluations, and the level of this look (0..1).
 
-    ``unmeasured`` names the tasks that only the current skill has a score for.
+    ``unmeasured`` names the tasks that only the current skill has a score for; ``shorter``: the candidate is the shorter
+    text, and wins a tie.
     """
 
     settings: GateSettings
     pairs: tuple[Pair, ...]
     level: float
     unmeasured: tuple[str, ...] = ()
+    shorter: bool = False
 
     @cached_property
     def before(self) -> list[Fraction]:
@@ -83,10 +85,10 @@ class Ruling:
 
 
 def strict(case: Case) -> Ruling:
-    """Accepts a score above the current one; a tie is rejected."""
+    """Accepts a score above the current one; a tie is rejected, unless the candidate is shorter and that counts."""
     gain = case.gain
     if abs(gain) <= MARGIN:
-        return Ruling(False, "a tie")
+        return Ruling(case.shorter, "a tie, and shorter" if case.shorter else "a tie")
     return Ruling(gain > 0, "higher" if gain > 0 else "lower")
 
 

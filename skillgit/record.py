@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from skillgit.git.trailers import CommitMessage
-from skillgit.skill import APPLIED, Edit, EditReport, Pattern
+from skillgit.skill import APPLIED, Edit, EditReport, Pattern, with_appendix, with_guidance
 from skillgit.yamltext import dump, load
 
 if TYPE_CHECKING:
+    from skillgit.contamination import Copied
     from skillgit.env import Trajectory
     from skillgit.gate import Scores, Verdict
     from skillgit.rollout import Evaluation, Text
@@ -54,7 +55,8 @@ class Outcome:
     ``reports`` has one entry for each proposed edit, ``texts`` the versions after each edit that changed the text.
     Without ``verdict`` the step was skipped. ``kind`` patch is a diff from outside, judged between two steps. After a
     salvage, ``whole`` is the verdict on all edits together and ``tried`` has those on its parts. ``parse_failures``
-    counts optimizer answers that had to be asked for again.
+    counts optimizer answers that had to be asked for again. ``copied`` is what the candidate has from train tasks,
+    ``reminders`` what waits for the epoch's end (``appendix.gate: forced``).
     """
 
     epoch: int
@@ -72,6 +74,8 @@ class Outcome:
     kind: Literal["step", "patch"] = "step"
     whole: Verdict | None = None
     tried: tuple[Tried, ...] = ()
+    copied: tuple[Copied, ...] = ()
+    reminders: tuple[str, ...] = ()
 
     @property
     def action(self) -> str:
@@ -92,7 +96,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class EpochOutcome:
-    """What the end of an epoch found out. ``movement`` maps improved, regressed, persistent and stable to task ids."""
+    """What the end of an epoch found out.
+
+    ``movement`` maps improved, regressed, persistent and stable to task ids; ``notes`` is the new appendix, None when it
+    stays as it is, ``guidance`` the new guidance, "" when it does; ``texts`` the versions after each of the two.
+    """
 
     epoch: int
     movement: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -103,6 +111,18 @@ class EpochOutcome:
     evaluation: Evaluation | None = None
     verdict: Verdict | None = None
     forced: bool = False
+    notes: tuple[str, ...] | None = None
+    texts: tuple[str, ...] = ()
+    copied: tuple[Copied, ...] = ()
+
+    def written_into(self, text: str) -> EpochOutcome:
+        """With the texts that notes and guidance make of the skill; what changes nothing is left out."""
+        texts = [text]
+        if self.notes is not None:
+            texts.append(with_appendix(text, self.notes))
+        guided = with_guidance(texts[-1], self.guidance) if self.guidance else texts[-1]
+        guidance = self.guidance if guided != texts[-1] else ""
+        return replace(self, guidance=guidance, texts=(*texts[1:], *([guided] if guidance else [])))
 
     @property
     def action(self) -> str:
@@ -158,12 +178,18 @@ def step_record(run: int, outcome: Outcome, current: Version, best: Version) -> 
         "budget": outcome.budget,
         "rollout": asdict(outcome.rolled),
         "edits": buckets(outcome.reports),
-        "patterns": [{"pattern": p.pattern, "count": p.count, "task_ids": list(p.task_ids)} for p in outcome.patterns],
+        "patterns": [_pattern(pattern) for pattern in outcome.patterns],
         "fallbacks": list(outcome.fallbacks),
         "parse_failures": outcome.parse_failures,
+        **({"reminders": list(outcome.reminders)} if outcome.reminders else {}),
         **_judged(outcome),
         **_salvaged(outcome),
     }
+
+
+def _pattern(pattern: Pattern) -> dict[str, Any]:
+    facts = {"pattern": pattern.pattern, "count": pattern.count, "task_ids": list(pattern.task_ids)}
+    return {**facts, "kind": pattern.kind} if pattern.kind else facts
 
 
 def _salvaged(outcome: Outcome) -> dict[str, Any]:
@@ -234,6 +260,8 @@ def _judged(outcome: Outcome | EpochOutcome) -> dict[str, Any]:
         },
         "unmeasured": _unmeasured(scores),
     }
+    if outcome.copied:
+        facts["copied"] = [one.as_dict() for one in outcome.copied]
     return facts | ({"verdict": outcome.verdict.as_dict()} if outcome.verdict else {})
 
 
@@ -261,12 +289,14 @@ def patch_rows(reports: Sequence[EditReport], commits: Sequence[str] = ()) -> li
     return rows
 
 
-def guidance_rows(outcome: EpochOutcome) -> list[dict[str, Any]]:
-    """The slow update as the one edit of its patch."""
-    if outcome.candidate is None:
-        return []
-    edit = Edit("replace", outcome.guidance, title=f"slow update after epoch {outcome.epoch}", source="slow")
-    return [{**edit.as_dict(), "status": "applied"}]
+def meta_rows(outcome: EpochOutcome) -> list[dict[str, Any]]:
+    """The parts of a meta-update as the edits of its patch: the appendix, then the guidance."""
+    edits = []
+    if outcome.candidate and outcome.notes is not None:
+        edits.append(Edit("remind", "\n".join(outcome.notes), title="the whole appendix", source="lapse"))
+    if outcome.candidate and outcome.guidance:
+        edits.append(Edit("replace", outcome.guidance, title=f"slow update after epoch {outcome.epoch}", source="slow"))
+    return [{**edit.as_dict(), "status": "applied"} for edit in edits]
 
 
 def subject(name: str, record: Mapping[str, Any]) -> str:
@@ -326,6 +356,7 @@ def buffer_entry(record: Mapping[str, Any], patch: Sequence[Mapping[str, Any]]) 
         "total": record["rollout"]["n"],
         "patterns": list(record["patterns"]),
         "buckets": dict(record["edits"]),
+        **({"reminders": record["reminders"]} if "reminders" in record else {}),
     }
     if record["action"] == "reject":
         verdict = record["verdict"]
@@ -385,15 +416,17 @@ def _place(outcome: Outcome, number: str) -> dict[str, str]:
     return {"Skill-Step": str(outcome.step), "Skill-Edit": number}
 
 
-def guidance_message(run: int, outcome: EpochOutcome, models: Mapping[str, str]) -> CommitMessage:
-    """The message of the slow update on an epoch's side branch."""
-    trailers = {
-        "Skill-Run": str(run),
-        "Skill-Epoch": str(outcome.epoch),
-        "Skill-Kind": "slow-update",
-        **_models(models),
-    }
-    return CommitMessage("slow update of the guidance", outcome.guidance, trailers)
+def meta_messages(run: int, outcome: EpochOutcome, models: Mapping[str, str]) -> list[CommitMessage]:
+    """The messages of the commits on an epoch's side branch: the appendix, then the slow update."""
+    place = {"Skill-Run": str(run), "Skill-Epoch": str(outcome.epoch)}
+    messages = []
+    if outcome.notes is not None:
+        body = "\n".join(f"- {note}" for note in outcome.notes)
+        messages.append(CommitMessage("reminders", body, {**place, "Skill-Kind": "appendix", **_models(models)}))
+    if outcome.guidance:
+        trailers = {**place, "Skill-Kind": "slow-update", **_models(models)}
+        messages.append(CommitMessage("slow update of the guidance", outcome.guidance, trailers))
+    return messages
 
 
 def squash_message(run: int, outcome: EpochOutcome, before: Scores, models: Mapping[str, str]) -> CommitMessage:
@@ -410,11 +443,14 @@ def squash_message(run: int, outcome: EpochOutcome, before: Scores, models: Mapp
     return CommitMessage(f"epoch {outcome.epoch} meta-update (squash merge)", "", trailers)
 
 
+VERBS = {"append": "add", "insert_after": "insert"}
+
+
 def title_of(edit: Edit) -> str:
     """What an edit does, in one line: the optimizer's title, or derived from the edit."""
     if edit.title.strip():
         return " ".join(edit.title.split())
-    verb = {"append": "add", "insert_after": "insert", "replace": "replace", "delete": "delete"}[edit.op]
+    verb = VERBS.get(edit.op, edit.op)
     words = " ".join((edit.content or edit.target).replace("#", " ").replace("*", " ").split())
     return f"{verb} {words.lstrip('- ')}"
 

@@ -89,14 +89,14 @@ class Recorder:
         """An epoch's end: its meta-update as a squash merge when it was accepted, and the meta skill in any case."""
         current, best, side = state.current, state.best, None
         if outcome.candidate:
-            message = record.guidance_message(self._run, outcome, self._models)
-            (side,) = self._history.edit_commits(current.commit, [outcome.candidate.text], [message])
+            messages = record.meta_messages(self._run, outcome, self._models)
+            side = self._history.edit_commits(current.commit, outcome.texts, messages)[-1]
         if side and outcome.accepted:
             squash = record.squash_message(self._run, outcome, current.scores, self._models)
             current = self._version(self._history.squash(current.commit, side, squash), outcome, state.step)
             best = current if outcome.action == "accept_new_best" else best
         facts = record.epoch_record(self._run, state.step, outcome, current, best)
-        patch = record.guidance_rows(outcome)
+        patch = record.meta_rows(outcome)
         notes: dict[str, dict[str, str]] = {"meta": {current.commit: outcome.meta}} if outcome.meta else {}
         if outcome.rejected:
             notes["rejected"] = {current.commit: record.rejected_note(self._history.name, facts, patch)}

@@ -9,12 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from skillgit.config import Settings
+from skillgit.contamination import Copied, copied
 from skillgit.errors import NotMeasured
 from skillgit.gate import EarlyStop, Item, Scores, Verdict, decide, interval, order
 from skillgit.models.ping import ping
 from skillgit.plan import total_steps
 from skillgit.rollout import AGAIN, Evaluation, Rollouts, Text, demand_coverage
 from skillgit.schedule import edit_budget
+from skillgit.size import tokens
 from skillgit.splits import Splits, Task, step_batches, steps_per_epoch
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ class Judged(TypedDict):
     candidate: Text
     evaluation: Evaluation
     verdict: Verdict | None
+    copied: tuple[Copied, ...]
 
 
 @dataclass(frozen=True)
@@ -80,11 +83,11 @@ class Run:
 
     @property
     def total_looks(self) -> int:
-        """How often the gate may look at the selection split in a whole run: each step, and each slow update."""
-        slow = self.settings.slow_update
-        gated = slow.enabled and slow.acceptance == "gated"
+        """How often the gate may look at the selection split in a whole run: each step, and each meta-update."""
+        slow, aware = self.settings.slow_update, self.settings.reflect.skill_aware
+        gated = (slow.enabled or aware) and slow.acceptance == "gated"
         epochs = -(-self.total_steps // self._steps_per_epoch())
-        return self.total_steps + (epochs - (not slow.first_epoch) if gated else 0)
+        return self.total_steps + (epochs - (not (slow.first_epoch or aware)) if gated else 0)
 
     def epochs_after(self, state: State) -> Iterator[int]:
         """Epochs that are not finished yet, 1-based."""
@@ -105,7 +108,7 @@ class Run:
         for number, tasks in enumerate(batches, start=(epoch - 1) * self._steps_per_epoch() + 1):
             if state.step < number <= self.total_steps:
                 budget = edit_budget(edits.schedule, number - 1, self.total_steps, edits.budget, edits.min_budget)
-                yield Step(number, epoch, tasks, budget)
+                yield Step(number, epoch, tasks, None if edits.mode == "full_rewrite_minibatch" else budget)
 
     def _steps_per_epoch(self) -> int:
         train = self.settings.train
@@ -143,11 +146,12 @@ class Run:
         Raises NotMeasured when there is too little to decide by.
         """
         text, current, gate = self.text(content), state.current.scores, self.settings.gate
+        shorter, shorter_than_best = (self._shorter(content, v) for v in (state.current, state.best))
         look, spent = state.looks + 1, state.spent
         looks = max(self.total_looks, look)
         total = len(self.splits.selection)
         stop = (
-            EarlyStop(gate, current, total, look=look, looks=looks, spent=spent, share=share)
+            EarlyStop(gate, current, total, look=look, looks=looks, spent=spent, share=share, shorter=shorter)
             if gate.early_stop
             else None
         )
@@ -155,17 +159,44 @@ class Run:
         tasks = self.splits.selection
         evaluation = await self.rollouts.evaluate(text, tasks, samples=gate.repeats, order=ranked, stop=stop)
         verdict = decide(
-            gate, current, evaluation.scores, state.best.scores, look=look, looks=looks, spent=spent, share=share
+            gate,
+            current,
+            evaluation.scores,
+            state.best.scores,
+            look=look,
+            looks=looks,
+            spent=spent,
+            share=share,
+            shorter=shorter,
+            shorter_than_best=shorter_than_best,
         )
         if verdict.action == "undecided":
             words = f": {evaluation.errors[0]}" if evaluation.errors else ""
             raise NotMeasured(f"the gate could not decide: {verdict.reason}{words}", hint=AGAIN)
-        return {"candidate": text, "evaluation": evaluation, "verdict": verdict}
+        copied = self.copied(state.current.text.text, content)
+        return {"candidate": text, "evaluation": evaluation, "verdict": verdict, "copied": copied}
+
+    def _shorter(self, content: str, than: Version) -> bool:
+        """Whether the content wins a tie: where the document has a limit, and it is the shorter one."""
+        return self.settings.edits.max_tokens is not None and tokens(content) < tokens(than.text.text)
+
+    def copied(self, before: str, after: str) -> tuple[Copied, ...]:
+        """What ``after`` has from train tasks or their answers that ``before`` has not."""
+        gate = self.settings.gate
+        if gate.contamination == "off":
+            return ()
+        return copied(before, after, self.splits.train, gate.contamination_words)
+
+    def refusal(self, before: str, content: str) -> str:
+        """Why new content may not be taken (``gate.contamination: reject``); "" if it may."""
+        found = self.copied(before, content) if self.settings.gate.contamination == "reject" else ()
+        return f"it holds text of task {found[0].task_id}: '{found[0].text}'" if found else ""
 
     async def score(self, content: str) -> Judged:
         """Evaluate a text in full, without a gate."""
         text = self.text(content)
-        return {"candidate": text, "evaluation": await self.measure(text), "verdict": None}
+        evaluation = await self.measure(text)
+        return {"candidate": text, "evaluation": evaluation, "verdict": None, "copied": ()}
 
     def known_best(self) -> Version | None:
         """The best skill of earlier runs, if its scores under the present conditions are known."""

@@ -27,7 +27,7 @@ from skillgit.document import (
     strip_markers,
     with_body,
 )
-from skillgit.edit import OPS, Edit, Op, Patch, Pattern, not_text, parse_edit
+from skillgit.edit import ANCHORED, OPS, TARGETED, Edit, Op, Patch, Pattern, not_text, parse_edit
 from skillgit.errors import SkillError
 from skillgit.guidance import appendix_notes, deployable, guidance, with_appendix, with_guidance
 from skillgit.lines import (
@@ -42,6 +42,7 @@ from skillgit.lines import (
     visible,
 )
 from skillgit.matching import MOST_PLACES, after_line, deletion, find, holds_block
+from skillgit.size import tokens
 
 __all__ = [
     "APPLIED",
@@ -80,6 +81,9 @@ Status = Literal[
     "no_op",
     "duplicate",
     "over_budget",
+    "too_long",
+    "copied",
+    "worked_in",
     "left_out",
     "invalid",
 ]
@@ -126,13 +130,16 @@ def apply_edits(
     *,
     missing_anchor: Literal["append", "skip"] = "skip",
     budget: int | None = None,
+    max_tokens: int | None = None,
 ) -> Applied:
     """Apply the edits one after another, at most ``budget`` of them, each at its one place or not at all.
 
     An edit that is refused leaves the text as it was, and the next is tried. ``missing_anchor`` says what becomes of an
-    ``insert_after`` whose target is nowhere. Raises SkillError when the text itself has broken markers or frontmatter.
+    ``insert_after`` whose target is nowhere. An edit that makes the document longer than ``max_tokens`` is refused. Raises
+    SkillError when the text itself has broken markers or frontmatter.
     """
-    kept, seen = protected(text), set[str]()
+    protected(text)
+    seen = set[str]()
     reports: list[EditReport] = []
     texts: list[str] = []
     for edit in edits:
@@ -140,7 +147,8 @@ def apply_edits(
             if edit.digest() in seen:
                 raise _Refused("duplicate", "an earlier edit of the list is the same")
             status, changed = _change(text, edit, missing_anchor)
-            _check(text, changed, kept, edit)
+            _check(text, changed, edit)
+            _check_size(text, changed, max_tokens)
             if budget is not None and len(texts) >= budget:
                 raise _Refused("over_budget", f"the budget of {budget} is spent")
         except _Refused as refused:
@@ -159,6 +167,10 @@ def apply_edits(
 def _change(text: str, edit: Edit, missing_anchor: str) -> tuple[Status, str]:
     """The changed text. ``_Refused`` says why there is none."""
     content = _content(text, edit)
+    if edit.op == "rewrite":
+        return "applied", _rewritten(text, content)
+    if edit.op == "remind":
+        return "applied", with_appendix(text, (*appendix_notes(text), content))
     if edit.op == "append":
         return "applied", _appended(text, content)
     hunk = edit.verbatim and edit.op == "replace"
@@ -188,9 +200,9 @@ def _change(text: str, edit: Edit, missing_anchor: str) -> tuple[Status, str]:
 
 def _content(text: str, edit: Edit) -> str:
     """What the edit brings in, without markers and with the line endings of the file."""
-    if edit.op not in OPS:
-        raise _Refused("invalid", f"op {edit.op!r} is unknown; it is one of {', '.join(OPS)}")
-    if edit.op != "append" and not edit.target.strip():
+    if edit.op not in OPS or edit.op == "suggest":
+        raise _Refused("invalid", f"op {edit.op!r} cannot be applied; it is one of {', '.join(ANCHORED)}")
+    if edit.op in TARGETED and not edit.target.strip():
         raise _Refused("invalid", f"{edit.op} needs a target")
     if edit.op == "delete":
         return ""
@@ -202,9 +214,19 @@ def _content(text: str, edit: Edit) -> str:
             raise _Refused("invalid", "replace needs content; delete takes text away")
     elif not content.strip():
         raise _Refused("no_op", "there is no text in the content")
-    elif any(holds_block(text[start:end], content) for start, end in segments(text)):
+    elif edit.op == "remind":
+        if content.strip() in appendix_notes(text):
+            raise _Refused("duplicate", "the appendix says this already")
+    elif edit.op != "rewrite" and any(holds_block(text[start:end], content) for start, end in segments(text)):
         raise _Refused("duplicate", "the body says this already")
     return content if edit.verbatim else unix(content).replace("\n", newline(text))
+
+
+def _rewritten(text: str, content: str) -> str:
+    try:
+        return with_body(text, content)
+    except SkillError as error:
+        raise _Refused("invalid", error.message) from error
 
 
 def _appended(text: str, content: str) -> str:
@@ -236,20 +258,34 @@ def _without_edges(content: str, target: str) -> str:
     return content.removeprefix(unix(lead).replace("\n", eol)).removesuffix(unix(trail).replace("\n", eol))
 
 
-def _check(text: str, changed: str, kept: tuple[str, ...], edit: Edit) -> None:
+def _check_size(text: str, changed: str, most: int | None) -> None:
+    size = tokens(changed)
+    if most is not None and most < size > tokens(text):
+        raise _Refused("too_long", f"the document would have {size} tokens; edits.max_tokens is {most}")
+
+
+def _check(text: str, changed: str, edit: Edit) -> None:
     """What holds for every text that an edit leaves."""
     if changed == text:
         raise _Refused("no_op", "it changes nothing")
     if not edit.verbatim and visible(changed) == visible(text):
         raise _Refused("no_op", "it changes only blank lines or trailing spaces")
     try:
-        now = protected(changed)
+        now = _kept(changed, edit)
     except SkillError as error:
         raise _Refused("invalid", f"it would break the document: {error.message}") from error
-    if now != kept:
+    if now != _kept(text, edit):
         raise _Refused("invalid", "it would change a protected region")
     if is_blank(body(changed)):
         raise _Refused("invalid", "it would leave an empty body")
+
+
+def _kept(text: str, edit: Edit) -> tuple[str, ...]:
+    """The protected parts that this edit must leave alone; a reminder is for the appendix."""
+    if edit.op != "remind":
+        return protected(text)
+    found = regions(text)
+    return tuple(text[slice(*span)] for span in (found.frontmatter, found.slow) if span)
 
 
 def _listed(text: str, places: Sequence[Span]) -> str:

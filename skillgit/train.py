@@ -1,7 +1,7 @@
 """The loop: epochs of steps, each step six calls and one record.
 
     rollout -> reflect -> aggregate -> select -> update -> gate        a step
-    compare -> slow update -> gate -> meta skill                       an epoch's end
+    compare -> appendix, slow update -> gate -> meta skill             an epoch's end
 
 Every step and every epoch's end is published in one transaction and returns the state that the next one starts from;
 a resumed run rebuilds the same state from the journal.
@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from skillgit.longitudinal import Pair, compare, movement
+from skillgit.longitudinal import Pair, chosen_pairs, compare, movement
 from skillgit.record import EpochOutcome, Outcome, Rolled
 from skillgit.run import Run, Step, Summary
 from skillgit.salvaging import salvage, shares
-from skillgit.skill import with_guidance
+from skillgit.size import room
 from skillgit.stages.aggregate import aggregate
+from skillgit.stages.consolidate import appendix
 from skillgit.stages.meta import meta
 from skillgit.stages.reflect import reflect
+from skillgit.stages.rewrite import rewrite
 from skillgit.stages.select import select
 from skillgit.stages.slow import slow
 from skillgit.stages.update import update
@@ -58,13 +60,12 @@ async def begin(run: Run) -> State:
 
 async def take(run: Run, state: State, step: Step) -> State:
     """One step: propose edits from a batch of rollouts, and let the gate decide."""
-    current = state.current.text
-    settings = run.settings
+    current, settings, edits = state.current.text, run.settings, run.settings.edits
 
     with run.stage("rollout", len(step.tasks)):
         trajectories = await run.rollouts.batch(current, step.tasks, min_coverage=settings.gate.min_coverage)
 
-    feedback = run.feedback(state)
+    feedback, words = run.feedback(state), room(current.text, edits.max_tokens)
     unusable = run.optimizer.parse_failures
     with run.stage("reflect"):
         proposals = await reflect(
@@ -76,10 +77,13 @@ async def take(run: Run, state: State, step: Step) -> State:
             meta=state.meta,
             settings=settings.reflect,
             seed_parts=(settings.train.seed, run.number, step.number),
+            mode=edits.mode,
+            words=words,
+            success_reminders=settings.appendix.source == "both",
         )
     with run.stage("aggregate"):
         merged = await aggregate(
-            run.optimizer, proposals, skill=current.text, meta=state.meta, settings=settings.reflect
+            run.optimizer, proposals, skill=current.text, meta=state.meta, settings=settings.reflect, mode=edits.mode
         )
     with run.stage("select"):
         selection = await select(
@@ -87,16 +91,22 @@ async def take(run: Run, state: State, step: Step) -> State:
             merged.patch,
             skill=current.text,
             budget=step.budget,
-            autonomous=settings.edits.schedule == "autonomous",
+            autonomous=edits.schedule == "autonomous",
             meta=state.meta,
             score=Rolled.of(trajectories).hard,
             buffer=feedback,
         )
+    if edits.mode == "rewrite_from_suggestions":
+        with run.stage("rewrite"):
+            selection = await rewrite(run.optimizer, selection, skill=current.text, meta=state.meta, words=words)
+    gated = settings.appendix.gate == "gated"
     updated = update(
         current.text,
         selection,
         (*proposals.unreadable, *merged.unreadable),
-        missing_anchor=settings.edits.missing_anchor,
+        settings=edits,
+        reminders=proposals.reminders if gated else (),
+        refuse=lambda edit: run.refusal(current.text, edit.content),
     )
     outcome = Outcome(
         step.epoch,
@@ -108,6 +118,7 @@ async def take(run: Run, state: State, step: Step) -> State:
         updated.texts,
         (*proposals.fallbacks, *merged.fallbacks, *selection.fallbacks),
         run.optimizer.parse_failures - unusable,
+        reminders=() if gated else tuple(note.content for note in proposals.reminders),
     )
     if updated.texts:
         with run.stage("gate", len(run.splits.selection)):
@@ -120,45 +131,58 @@ async def take(run: Run, state: State, step: Step) -> State:
 
 
 async def end_epoch(run: Run, state: State, epoch: int) -> State:
-    """Compare the epoch's two ends, rewrite the guidance in the skill, and the optimizer's advice to itself."""
-    settings = run.settings
-    if not run.compares(epoch):
-        return run.recorder.epoch(state, EpochOutcome(epoch, meta=state.meta))
-
+    """Compare the epoch's two ends, rewrite the protected regions of the skill, and the optimizer's advice to itself."""
+    slow_update = run.settings.slow_update
+    outcome = EpochOutcome(epoch, meta=state.meta)
+    pairs: tuple[Pair, ...] = ()
     before, after = state.previous.text, state.current.text
-    with run.stage("compare", 2 * settings.slow_update.samples):
-        pairs = await compare(
-            run.rollouts,
-            run.splits.train,
-            before,
-            after,
-            samples=settings.slow_update.samples,
-            seed_parts=(settings.train.seed, run.number, epoch),
-            min_coverage=settings.gate.min_coverage,
-        )
-    outcome = EpochOutcome(epoch, movement(pairs), meta=state.meta)
-    if settings.slow_update.enabled:
-        outcome = await slow_update(run, state, outcome, pairs)
-    if settings.meta_skill.enabled:
+    if run.compares(epoch):
+        with run.stage("compare", 2 * slow_update.samples):
+            compared = await compare(
+                run.rollouts,
+                run.splits.train,
+                before,
+                after,
+                samples=slow_update.samples,
+                shown=slow_update.pairs,
+                seed_parts=(run.settings.train.seed, run.number, epoch),
+                min_coverage=run.settings.gate.min_coverage,
+            )
+        outcome = replace(outcome, movement=movement(compared))
+        pairs = chosen_pairs(compared, slow_update.pairs, slow_update.samples)
+    outcome = await meta_update(run, state, outcome, pairs)
+    if run.compares(epoch) and run.settings.meta_skill.enabled:
         with run.stage("meta"):
             advice, lost = await meta(run.optimizer, before=before.text, after=after.text, pairs=pairs, meta=state.meta)
             outcome = replace(outcome, meta=advice, fallbacks=(*outcome.fallbacks, *lost))
     return run.recorder.epoch(state, outcome)
 
 
-async def slow_update(run: Run, state: State, outcome: EpochOutcome, pairs: tuple[Pair, ...]) -> EpochOutcome:
-    """New guidance for the target, through the gate or (forced) past it."""
-    before, after = state.previous.text.text, state.current.text.text
-    with run.stage("slow update"):
-        written, lost = await slow(run.optimizer, before=before, after=after, pairs=pairs, meta=state.meta)
-    outcome = replace(outcome, fallbacks=lost)
-    text = with_guidance(after, written)
-    if not written or text == after:
+async def meta_update(run: Run, state: State, outcome: EpochOutcome, pairs: tuple[Pair, ...]) -> EpochOutcome:
+    """New guidance for the target and a new appendix, through one gate or (forced) past it."""
+    text = state.current.text.text
+    if run.settings.reflect.skill_aware:
+        with run.stage("appendix"):
+            waiting = [note for entry in state.buffer for note in entry.get("reminders", ())]
+            above = run.settings.appendix.consolidate_above
+            notes, lost = await appendix(run.optimizer, skill=text, waiting=waiting, above=above)
+        outcome = replace(outcome, notes=notes, fallbacks=lost)
+    if run.compares(outcome.epoch) and run.settings.slow_update.enabled:
+        with run.stage("slow update"):
+            before, most = state.previous.text.text, run.settings.edits.max_tokens
+            guidance, lost = await slow(
+                run.optimizer, before=before, after=text, pairs=pairs, meta=state.meta, max_tokens=most
+            )
+            refused = run.refusal(text, guidance)
+        lost = (*lost, f"slow update: not taken, {refused}") if refused else lost
+        outcome = replace(outcome, guidance="" if refused else guidance, fallbacks=(*outcome.fallbacks, *lost))
+    outcome = outcome.written_into(text)
+    if not outcome.texts:
         return outcome
     forced = run.settings.slow_update.acceptance == "forced"
     with run.stage("epoch gate", len(run.splits.selection)):
-        judged = await (run.score(text) if forced else run.judge(text, state))
-    return replace(outcome, guidance=written, forced=forced, **judged)
+        judged = await (run.score(outcome.texts[-1]) if forced else run.judge(outcome.texts[-1], state))
+    return replace(outcome, forced=forced, **judged)
 
 
 async def finish(run: Run, state: State) -> Summary:

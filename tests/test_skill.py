@@ -178,7 +178,7 @@ def test_what_a_fuzzy_target_has_around_it_is_not_put_in_twice() -> None:
         (SKILL, "delete", BODY, "", "invalid"),
         (BODY, "append", "", "a\0b", "invalid"),
         (BODY, "append", "", "a\ud800b", "invalid"),
-        (BODY, "rewrite", "# Sums", "x", "invalid"),
+        (BODY, "suggest", "# Sums", "x", "invalid"),
         ("# T\n", "replace", "# T", "---\nname: x\n---\nmore", "invalid"),
         ("# T\n", "replace", "# T", "---\nmore", "invalid"),
         ("<!-- SLOW_UPDATE_ ENDS -->\n", "replace", "_ ENDS", "_END", "invalid"),

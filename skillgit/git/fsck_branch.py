@@ -88,17 +88,16 @@ def _changed(repo: Repo, old: str, new: str, prefix: str = "") -> Iterator[str]:
 def _edit(steps: Steps, commit: LogEntry, where: str, before: str, after: str) -> Iterator[Finding]:
     from skillgit.skill import Edit, apply_edits
 
-    if _protected(before) != _protected(after):
+    reminds = commit.trailers.get("Skill-Op") == "remind"
+    if _protected(before, reminds) != _protected(after, reminds):
         yield error(where, "changes a protected region")
     rows = steps.get(_step(commit), ())
     number, _, total = commit.trailers["Skill-Edit"].partition("/")
     if not number.isdecimal() or str(len(rows)) != total or not 0 < int(number) <= len(rows):
         yield error(where, f"is edit {commit.trailers['Skill-Edit']}, but the journal has {len(rows)} of that step")
         return
-    row = rows[int(number) - 1]
-    if row.get("source") == "rewrite":  # a whole new text: there is no edit to apply again
-        return
-    applied = apply_edits(before, [Edit.from_dict(dict(row))], missing_anchor="append")
+    edit = Edit.from_dict(dict(rows[int(number) - 1]))
+    applied = apply_edits(before, [edit], missing_anchor="append")
     if applied.text != after:
         yield error(where, "the recorded edit, applied to the parent's skill, does not give this commit's skill")
 
@@ -117,9 +116,10 @@ def _squash(history: SkillHistory, commit: LogEntry, where: str, before: str, af
         yield error(where, f"is not what its side branch {ref} ends with")
 
 
-def _protected(text: str) -> tuple[str, ...]:
+def _protected(text: str, reminds: bool) -> tuple[str, ...]:
+    """The parts that an edit must leave alone; a reminder is for the appendix."""
     from skillgit.skill import regions
 
     found = regions(text)
-    spans = (found.frontmatter, found.slow, found.appendix)
+    spans = (found.frontmatter, found.slow, None if reminds else found.appendix)
     return tuple(text[slice(*span)] if span else "" for span in spans)

@@ -83,11 +83,12 @@ def _gate(before: JournalEntry | None, entry: JournalEntry) -> Iterator[Finding]
     higher = after > score
     if action != verdict["action"] and not (action == "forced" or entry.kind == "final"):
         yield error(place(entry), f"action {action} is not the verdict's, {verdict['action']}")
-    if action.startswith("accept") and policy != "off" and not higher:
+    shorter = bool(verdict.get("shorter")) and after == score
+    if action.startswith("accept") and policy != "off" and not (higher or shorter):
         yield error(place(entry), f"accepted though {after} is not above {score}")
     if action == "reject" and policy == "strict" and higher:
         yield error(place(entry), f"rejected though {after} is above {score}")
-    if action == "accept_new_best" and not after > best:
+    if action == "accept_new_best" and not (after > best or (shorter and after == best)):
         yield error(place(entry), f"new best though {after} is not above {best}")
     if action == "accept" and after > best + DUST:
         yield error(place(entry), f"not best though {after} is above {best}")

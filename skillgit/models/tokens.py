@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from skillgit.models.base import Request
+from skillgit.size import tokens as of_text
 
-BYTES_PER_TOKEN = 3
-"""Lower than what tokenizers reach on English (about 4), about right for code and for scripts of three bytes a letter."""
+__all__ = ["TOKENS_PER_IMAGE", "of_request", "of_text"]
+
 TOKENS_PER_IMAGE = 1500
-
-
-def of_text(text: str) -> int:
-    """Rather too many than too few."""
-    return -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
 
 
 def of_request(request: Request) -> int:

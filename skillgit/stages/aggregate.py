@@ -11,6 +11,7 @@ from skillgit.errors import OutputError, ProviderError
 from skillgit.skill import Edit, EditReport, Patch
 from skillgit.stages import answers
 from skillgit.stages.ask import Optimizer
+from skillgit.stages.modes import MODES, Mode, Wording
 from skillgit.stages.proposal import Proposals, read_edits
 from skillgit.stages.render import edits_block, meta_block, one_line, skill_block
 
@@ -31,14 +32,20 @@ class Merged:
 
 
 async def aggregate(
-    optimizer: Optimizer, proposals: Proposals, *, skill: str, meta: str, settings: ReflectSettings
+    optimizer: Optimizer,
+    proposals: Proposals,
+    *,
+    skill: str,
+    meta: str,
+    settings: ReflectSettings,
+    mode: Mode = "patch",
 ) -> Merged:
     """Merge the patches of all minibatches into one, ``merge_batch_size`` at a time.
 
-    One patch alone is not sent to a merge. A merge that fails is replaced by concatenation, failures first. The support
-    of an edit is the number of patches that stand behind it.
+    One patch alone is not sent to a merge. A merge that fails is replaced by concatenation, failures first; of whole
+    rewrites the first is kept. The support of an edit is the number of patches that stand behind it.
     """
-    merger = _Merger(optimizer, skill, meta, settings)
+    merger = _Merger(optimizer, skill, meta, settings, MODES[mode])
     leaves = [
         _Node(tuple(_Backed(edit, frozenset({number})) for edit in patch.edits), patch.reasoning, patch.source)
         for number, patch in enumerate(proposals.patches)
@@ -48,7 +55,7 @@ async def aggregate(
         return Merged(Patch(()))
     groups = [[leaf for leaf in leaves if leaf.source == source] for source in ("failure", "success")]
     trees = await gather([merger.tree(group) for group in groups if group], len(groups))
-    node = await merger.merge("merge_final", 0, trees)
+    node = await merger.merge(merger.mode.merge_final, 0, trees)
     patch = Patch(tuple(backed.counted for backed in node.edits), node.reasoning, node.source)
     return Merged(patch, node.unreadable, node.fallbacks)
 
@@ -83,13 +90,14 @@ class _Merger:
     skill: str
     meta: str
     settings: ReflectSettings
+    mode: Wording
 
     async def tree(self, nodes: list[_Node]) -> _Node:
         """Merge in groups until one is left; each level is shorter, as a group holds at least two."""
         size = max(2, self.settings.merge_batch_size)
         while len(nodes) > 1:
             groups = [nodes[start : start + size] for start in range(0, len(nodes), size)]
-            merges = [self.merge("merge", index, group) for index, group in enumerate(groups)]
+            merges = [self.merge(self.mode.merge, index, group) for index, group in enumerate(groups)]
             nodes = await gather(merges, self.settings.concurrency)
         return nodes[0]
 
@@ -105,11 +113,16 @@ class _Merger:
         fallbacks: tuple[str, ...] = ()
         try:
             merged = await self.optimizer.ask(
-                stage, values, answers.MERGE, lambda data: _read(data, inputs), context=context, index=index
+                stage,
+                values,
+                self.mode.merged,
+                lambda data: _read(data, inputs, self.mode),
+                context=context,
+                index=index,
             )
         except (OutputError, ProviderError) as error:
-            merged = _Node(tuple(inputs), "", inputs[0].edit.source)
-            fallbacks = (f"{stage}: concatenation instead of a merge: {one_line(error.message)}",)
+            merged, did = self._unmerged(inputs)
+            fallbacks = (f"{stage}: {did} instead of a merge: {one_line(error.message)}",)
         edits, conflicts = _distinct(merged.edits)
         return replace(
             merged,
@@ -118,12 +131,20 @@ class _Merger:
             fallbacks=(*(text for node in nodes for text in node.fallbacks), *fallbacks),
         )
 
+    def _unmerged(self, inputs: Sequence[_Backed]) -> tuple[_Node, str]:
+        """What stands in for a merge that failed."""
+        if not self.mode.whole:
+            return _Node(tuple(inputs), "", inputs[0].edit.source), "concatenation"
+        lost = tuple(EditReport(backed.edit, "left_out", "rewrites were not merged") for backed in inputs[1:])
+        return _Node(tuple(inputs[:1]), "", inputs[0].edit.source, lost), "the first rewrite"
 
-def _read(data: Mapping[str, Any], inputs: Sequence[_Backed]) -> _Node:
-    read, unreadable = read_edits(data["edits"])
+
+def _read(data: Mapping[str, Any], inputs: Sequence[_Backed], mode: Wording) -> _Node:
+    read, unreadable = read_edits(mode.edits(data), mode.ops)
     if not read:
         raise ValueError("the merge keeps no edit at all")
-    edits = tuple(_backed(edit, row.get("sources"), inputs) for edit, row in read)
+    behind = list(range(len(inputs))) if mode.whole else None
+    edits = tuple(_backed(edit, behind or row.get("sources"), inputs) for edit, row in read)
     return _Node(edits, answers.text(data["reasoning"], "reasoning"), inputs[0].edit.source, unreadable)
 
 

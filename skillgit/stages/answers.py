@@ -34,11 +34,27 @@ EDIT: Mapping[str, Schema] = {
     "reasoning": TEXT,
 }
 
+PATTERNS = _list(_object(pattern=TEXT, count=WHOLE, task_ids=_list(TEXT)))
 REFLECT = _object(
-    patterns=_list(_object(pattern=TEXT, count=WHOLE, task_ids=_list(TEXT))),
+    patterns=PATTERNS,
     reasoning=TEXT,
     edits=_list(_object(**EDIT, task_ids=_list(TEXT))),
 )
+REMINDERS = _list(_object(text=TEXT, task_ids=_list(TEXT)))
+KIND: Schema = {"type": "string", "enum": ["defect", "lapse"]}
+AWARE = _object(
+    patterns=_list(_object(pattern=TEXT, count=WHOLE, task_ids=_list(TEXT), kind=KIND)),
+    reasoning=TEXT,
+    edits=_list(_object(**EDIT, task_ids=_list(TEXT))),
+    reminders=REMINDERS,
+)
+SUGGESTION: Mapping[str, Schema] = {"type": TEXT, "title": TEXT, "instruction": TEXT, "reasoning": TEXT}
+SUGGEST = _object(patterns=PATTERNS, reasoning=TEXT, suggestions=_list(_object(**SUGGESTION, task_ids=_list(TEXT))))
+REWRITE = _object(patterns=PATTERNS, reasoning=TEXT, title=TEXT, skill=TEXT)
+MERGE_SUGGESTIONS = _object(reasoning=TEXT, suggestions=_list(_object(**SUGGESTION, sources=_list(WHOLE))))
+MERGE_REWRITES = _object(reasoning=TEXT, title=TEXT, skill=TEXT)
+REWRITTEN = _object(reasoning=TEXT, title=TEXT, skill=TEXT)
+CONSOLIDATE = _object(notes=_list(TEXT))
 MERGE = _object(reasoning=TEXT, edits=_list(_object(**EDIT, sources=_list(WHOLE))))
 SELECT = _object(reasoning=TEXT, ranking=_list(WHOLE))
 BUDGET = _object(reasoning=TEXT, budget=WHOLE)

@@ -53,7 +53,7 @@ class Optimizer:
         self.model = model
         self.show_answers = env.settings.reflect.show_answers
         self.parse_failures = 0
-        self._prompts = Prompts(env.prompt)
+        self._prompts = Prompts(env.prompt, ("lapses",) if env.settings.reflect.skill_aware else ())
         self._cache = cache or Uncached()
         self._run = run
         self._room = env.settings.models.optimizer.max_tokens

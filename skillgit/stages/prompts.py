@@ -7,7 +7,7 @@ A line ``<!-- user -->`` parts the system message (what the optimizer is) from t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib import resources
 
@@ -31,13 +31,21 @@ def _places(needed: str, optional: str) -> Places:
 
 
 STAGES: Mapping[str, Places] = {
-    "reflect_failure": _places("skill trajectories", "budget buffer meta"),
-    "reflect_success": _places("skill trajectories", "budget buffer meta"),
+    "reflect_failure": _places("skill trajectories", "budget buffer meta lapses"),
+    "reflect_success": _places("skill trajectories", "budget buffer meta lapses"),
+    "suggest_failure": _places("skill trajectories", "budget buffer meta"),
+    "suggest_success": _places("skill trajectories", "budget buffer meta"),
+    "rewrite_failure": _places("skill trajectories", "buffer meta room"),
+    "rewrite_success": _places("skill trajectories", "buffer meta room"),
     "merge": _places("edits", "skill meta"),
     "merge_final": _places("edits", "skill meta"),
+    "merge_suggestions": _places("edits", "skill meta"),
+    "merge_rewrites": _places("edits", "skill meta"),
+    "rewrite": _places("skill edits", "meta room"),
+    "consolidate": _places("notes", "skill"),
     "budget": _places("edits maximum", "skill meta buffer score"),
     "select": _places("edits", "skill meta buffer budget"),
-    "slow": _places("after pairs", "before guidance meta"),
+    "slow": _places("after pairs", "before guidance meta room"),
     "meta": _places("after pairs", "before meta"),
 }
 
@@ -45,11 +53,12 @@ STAGES: Mapping[str, Places] = {
 class Prompts:
     """The prompt of every stage, read and checked at once, so that a wrong one stops a run before it costs anything.
 
-    ``own(stage)`` is the environment's prompt, or None. Raises ConfigError for one that is empty or uses unknown names.
+    ``own(stage)`` is the environment's prompt, or None; ``needed`` names places that a run cannot do without. Raises
+    ConfigError for a prompt that is empty, uses unknown names, or lacks a needed one.
     """
 
-    def __init__(self, own: Callable[[str], str | None]) -> None:
-        self._templates = {stage: _checked(stage, own(stage)) for stage in STAGES}
+    def __init__(self, own: Callable[[str], str | None], needed: Collection[str] = ()) -> None:
+        self._templates = {stage: _checked(stage, own(stage), frozenset(needed)) for stage in STAGES}
 
     def render(self, stage: str, values: Mapping[str, str]) -> tuple[Message, ...]:
         """The messages of a stage; one without a system part is the user's alone."""
@@ -62,7 +71,7 @@ def builtin(stage: str) -> str:
     return resources.files("skillgit").joinpath("prompts", f"{stage}.md").read_text(encoding="utf-8")
 
 
-def _checked(stage: str, own: str | None) -> tuple[str, str]:
+def _checked(stage: str, own: str | None, needed: frozenset[str]) -> tuple[str, str]:
     system, marker, user = (builtin(stage) if own is None else own).partition(SPLIT)
     if not marker:
         system, user = "", system
@@ -75,7 +84,7 @@ def _checked(stage: str, own: str | None) -> tuple[str, str]:
     known = ", ".join(f"{{{{{name}}}}}" for name in sorted(places.needed | places.optional))
     for name in sorted(used - places.needed - places.optional):
         raise ConfigError(f"{where} uses {{{{{name}}}}}; known there: {known}")
-    for name in sorted(places.needed - used):
+    for name in sorted((places.needed | (needed & places.optional)) - used):
         raise ConfigError(f"{where} lacks {{{{{name}}}}}; the optimizer would not see it")
     return system, user
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillgit.document import clean
+from skillgit.edit import ANCHORED
 from skillgit.skill import Edit, EditReport, Patch, Pattern, parse_edit
 from skillgit.stages.answers import rows, text
+from skillgit.stages.modes import MODES, Wording
 
 Row = Mapping[str, Any]
 
@@ -18,12 +20,14 @@ Row = Mapping[str, Any]
 class Proposals:
     """What reflection proposed: a patch for each minibatch that had something to say.
 
-    ``unreadable`` reports the proposed edits that are none, ``fallbacks`` what went wrong on the way.
+    ``reminders`` are notes for the appendix, ``unreadable`` reports the proposed edits that are none, ``fallbacks`` what
+    went wrong on the way.
     """
 
     patches: tuple[Patch, ...]
     unreadable: tuple[EditReport, ...] = ()
     fallbacks: tuple[str, ...] = ()
+    reminders: tuple[Edit, ...] = ()
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
@@ -33,31 +37,53 @@ class Proposals:
             key = new.pattern.casefold()
             old = found.get(key)
             ids = tuple(dict.fromkeys((*old.task_ids, *new.task_ids))) if old else ()
-            found[key] = Pattern(old.pattern, old.count + new.count, ids) if old else new
+            found[key] = replace(old, count=old.count + new.count, task_ids=ids) if old else new
         return tuple(sorted(found.values(), key=lambda pattern: -pattern.count))
 
 
-def read_reflection(data: Row, source: str, shown: Sequence[str]) -> tuple[Patch, tuple[EditReport, ...]]:
-    """The patch of a reflection, and reports for the edits that are none; ``shown`` are the minibatch's task ids.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one reflection said: a patch, reminders, and reports for the edits that are none."""
+
+    patch: Patch
+    unreadable: tuple[EditReport, ...] = ()
+    reminders: tuple[Edit, ...] = ()
+
+
+def read_reflection(data: Row, source: str, shown: Sequence[str], mode: Wording = MODES["patch"]) -> Reading:
+    """What the answer of a reflection means; ``shown`` are the minibatch's task ids.
 
     An edit that names none of the tasks shown rests on all of them. Raises ValueError when a list is no list.
     """
-    read, unreadable = read_edits(data["edits"])
-    edits = []
-    for edit, _ in read:
-        named = tuple(task_id for task_id in edit.evidence if task_id in shown)
-        edits.append(replace(edit, source=source, evidence=named or tuple(shown)))
+    read, unreadable = read_edits(mode.edits(data), mode.ops)
+    edits = [_shown(replace(edit, source=source), shown) for edit, _ in read]
     patterns = [_pattern(row, shown) for row in rows(data["patterns"], "patterns") if isinstance(row, Mapping)]
     reasoning = text(data["reasoning"], "reasoning")
-    return Patch(tuple(edits), reasoning, source, tuple(p for p in patterns if p.pattern)), unreadable
+    patch = Patch(tuple(edits), reasoning, source, tuple(p for p in patterns if p.pattern))
+    found = rows(data.get("reminders"), "reminders")
+    notes = [_reminder(row, shown) for row in found if isinstance(row, Mapping)]
+    return Reading(patch, unreadable, tuple(note for note in notes if note.content))
 
 
-def read_edits(value: Any) -> tuple[list[tuple[Edit, Row]], tuple[EditReport, ...]]:
+def _shown(edit: Edit, shown: Sequence[str]) -> Edit:
+    """The edit with the evidence that was really there."""
+    named = tuple(task_id for task_id in edit.evidence if task_id in shown)
+    return replace(edit, evidence=named or tuple(shown))
+
+
+def _reminder(row: Row, shown: Sequence[str]) -> Edit:
+    note = text(row.get("text"), "text")
+    named = row.get("task_ids")
+    ids = tuple(str(task_id) for task_id in named) if isinstance(named, list) else ()
+    return _shown(Edit("remind", note, title=f"remind: {' '.join(note.split())}", source="lapse", evidence=ids), shown)
+
+
+def read_edits(value: Any, ops: Sequence[str] = ANCHORED) -> tuple[list[tuple[Edit, Row]], tuple[EditReport, ...]]:
     """The edits in an answer, each with the row it was read from, and a report for each row that is none."""
     edits: list[tuple[Edit, Row]] = []
     unreadable: list[EditReport] = []
     for row in rows(value, "edits"):
-        parsed = parse_edit(row)
+        parsed = parse_edit(row, ops)
         if isinstance(parsed, Edit):
             edits.append((parsed, row))
         else:
@@ -73,4 +99,6 @@ def _pattern(row: Row, shown: Sequence[str]) -> Pattern:
     ids = tuple(dict.fromkeys(str(i) for i in named if str(i) in shown)) if isinstance(named, list) else ()
     count = row.get("count")
     counted = count if isinstance(count, int) and 0 < count <= len(shown) else max(1, len(ids))
-    return Pattern(" ".join(text(row.get("pattern"), "pattern").split()), int(counted), ids)
+    kind = row.get("kind")
+    words = " ".join(text(row.get("pattern"), "pattern").split())
+    return Pattern(words, int(counted), ids, kind if kind in ("defect", "lapse") else "")

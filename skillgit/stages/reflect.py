@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from skillgit.concurrency import gather
 from skillgit.errors import OutputError, ProviderError
-from skillgit.skill import EditReport, Patch
+from skillgit.skill import Edit
 from skillgit.splits import minibatches
 from skillgit.stages import answers
 from skillgit.stages.ask import Optimizer
-from skillgit.stages.proposal import Proposals, read_reflection
-from skillgit.stages.render import buffer_block, meta_block, one_line, skill_block, trajectories_block
+from skillgit.stages.modes import MODES, Mode, Wording
+from skillgit.stages.prompts import builtin
+from skillgit.stages.proposal import Proposals, Reading, read_reflection
+from skillgit.stages.render import buffer_block, growth, meta_block, one_line, skill_block, trajectories_block
 
 if TYPE_CHECKING:
     from skillgit.config import ReflectSettings
     from skillgit.env import Trajectory
-
-Read = tuple[Patch, tuple[EditReport, ...]]
 
 
 async def reflect(
@@ -32,23 +32,28 @@ async def reflect(
     meta: str,
     settings: ReflectSettings,
     seed_parts: tuple[object, ...],
+    mode: Mode = "patch",
+    words: int | None = None,
+    success_reminders: bool = False,
 ) -> Proposals:
     """A patch for each minibatch of failures (hard = 0) and of successes (hard > 0); error items are left out.
 
     A minibatch whose call fails, or whose answers cannot be used, is lost, and ``fallbacks`` say so. When the provider
-    failed all of them, its last error is raised.
+    failed all of them, its last error is raised. ``words`` is by how much the skill may grow; ``success_reminders``: when
+    reflection is skill-aware, successes may remind too.
     """
-    reader = _Reader(optimizer, skill, budget, buffer, meta, settings)
+    reader = _Reader(optimizer, skill, budget, buffer, meta, settings, MODES[mode], words, success_reminders)
     jobs = _jobs(trajectories, settings, seed_parts)
     work = [reader.read(index, source, batch) for index, (source, batch) in enumerate(jobs)]
     results = await gather(work, settings.concurrency)
-    read = [result for result in results if isinstance(result, tuple)]
-    lost = [(source, batch, r) for (source, batch), r in zip(jobs, results, strict=True) if not isinstance(r, tuple)]
+    read = [result for result in results if isinstance(result, Reading)]
+    lost = [(source, batch, r) for (source, batch), r in zip(jobs, results, strict=True) if not isinstance(r, Reading)]
     if lost and all(isinstance(result, ProviderError) for result in results):
         raise lost[-1][2]
     return Proposals(
-        patches=tuple(patch for patch, _ in read if patch.edits or patch.patterns),
-        unreadable=tuple(report for _, reports in read for report in reports),
+        patches=tuple(reading.patch for reading in read if reading.patch.edits or reading.patch.patterns),
+        unreadable=tuple(report for reading in read for report in reading.unreadable),
+        reminders=_distinct(note for reading in read for note in reading.reminders),
         fallbacks=tuple(
             f"reflect: a minibatch is lost ({source}, tasks: {len(batch)}): {one_line(error.message)}"
             for source, batch, error in lost
@@ -81,13 +86,19 @@ class _Reader:
     buffer: Sequence[Mapping[str, Any]]
     meta: str
     settings: ReflectSettings
+    mode: Wording
+    words: int | None
+    success_reminders: bool
 
-    async def read(self, index: int, source: str, batch: Sequence[Trajectory]) -> Read | OutputError | ProviderError:
-        """The patch of a minibatch and its unreadable edits, or why there is none."""
+    async def read(self, index: int, source: str, batch: Sequence[Trajectory]) -> Reading | OutputError | ProviderError:
+        """What a minibatch says, or why it says nothing."""
         show = self.settings.show_answers
+        aware = self.settings.skill_aware and (source == "failure" or self.success_reminders)
         values = {
             "skill": skill_block(self.skill),
-            "budget": allowance(self.budget),
+            "budget": allowance(self.budget) + growth(self.words),
+            "room": growth(self.words),
+            "lapses": builtin("lapses").strip() if aware else "",
             "buffer": buffer_block(self.buffer),
             "meta": meta_block(self.meta),
             "trajectories": trajectories_block(batch, self.skill, answers=show),
@@ -103,15 +114,26 @@ class _Reader:
         ids = [trajectory.task.id for trajectory in batch]
         try:
             return await self.optimizer.ask(
-                f"reflect_{source}",
+                f"{self.mode.reflect}_{source}",
                 values,
-                answers.REFLECT,
-                lambda data: read_reflection(data, source, ids),
+                answers.AWARE if aware else self.mode.asked,
+                lambda data: read_reflection(data, source, ids, self.mode),
                 context=context,
                 index=index,
             )
         except (OutputError, ProviderError) as error:
             return error
+
+
+def _distinct(notes: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Each reminder once, in order, with the evidence and the support of all that say it."""
+    found: dict[str, Edit] = {}
+    for note in notes:
+        old = found.get(note.content.casefold())
+        evidence = dict.fromkeys((*old.evidence, *note.evidence)) if old else note.evidence
+        support = old.support + 1 if old else 1
+        found[note.content.casefold()] = replace(old or note, evidence=tuple(evidence), support=support)
+    return tuple(found.values())
 
 
 def allowance(budget: int | None) -> str:

@@ -140,6 +140,11 @@ def edits_block(edits: Sequence[Edit]) -> str:
     return fenced("\n".join(lines)) if lines else NOTHING
 
 
+def growth(words: int | None) -> str:
+    """What is said of the size where the document has a limit."""
+    return "" if words is None else f" (the document may grow by about {words} words at most)"
+
+
 def meta_block(meta: str) -> str:
     """The optimizer's own notes."""
     return fenced(meta.strip()) if meta.strip() else NOTHING

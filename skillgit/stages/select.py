@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillgit.errors import OutputError, ProviderError
-from skillgit.skill import Edit, Patch
+from skillgit.skill import Edit, EditReport, Patch
 from skillgit.stages import answers
 from skillgit.stages.ask import Optimizer
 from skillgit.stages.render import buffer_block, edits_block, meta_block, one_line, skill_block
@@ -15,12 +15,16 @@ from skillgit.stages.render import buffer_block, edits_block, meta_block, one_li
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The kept edits, best first, the ones over the budget, the budget, and what fell back."""
+    """The kept edits, best first, the ones over the budget, the budget, and what fell back.
+
+    ``ended`` reports selected suggestions, for which ``kept`` has the rewrite that was made of them.
+    """
 
     kept: tuple[Edit, ...]
     dropped: tuple[Edit, ...] = ()
     budget: int | None = None
     fallbacks: tuple[str, ...] = ()
+    ended: tuple[EditReport, ...] = ()
 
 
 async def select(

@@ -128,6 +128,8 @@ def _price(usd: float | None) -> str:
 
 def _remarks(record: Mapping[str, Any]) -> list[str]:
     remarks = list(record.get("fallbacks", ()))
+    copied = record.get("copied", ())
+    remarks += (f"copied from {one['task']}: '{one['text']}'" for one in copied)
     if record.get("parse_failures"):
         remarks.append(
             f"{record['parse_failures']} answers of the optimizer could not be used and were asked for again"

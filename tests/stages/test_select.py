@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from skillgit.config import EditSettings
 from skillgit.models.base import Request
 from skillgit.skill import Edit, EditReport, Patch
 from skillgit.stages.ask import Optimizer
@@ -88,7 +89,7 @@ def test_every_edit_of_an_update_ends_in_one_bucket() -> None:
     kept = (Edit("append", "- A."), Edit("append", "- A."), Edit("delete", target="nowhere"))
     selection = Selection(kept, (Edit("append", "- B."),), 3)
     unreadable = [EditReport(Edit("append", "{}"), "invalid", "no op")]
-    applied = update(SKILL, selection, unreadable, missing_anchor="skip")
+    applied = update(SKILL, selection, unreadable, settings=EditSettings())
     statuses = ["applied", "duplicate", "no_target", "over_budget", "invalid"]
     assert [report.status for report in applied.reports] == statuses
     assert sum(applied.buckets.values()) == 5
@@ -98,5 +99,5 @@ def test_every_edit_of_an_update_ends_in_one_bucket() -> None:
 
 def test_the_budget_holds_even_if_more_was_kept() -> None:
     selection = Selection(tuple(Edit("append", f"- {n}.") for n in range(6)), (), 4)
-    applied = update(SKILL, selection, (), missing_anchor="skip")
+    applied = update(SKILL, selection, (), settings=EditSettings())
     assert [report.status for report in applied.reports] == ["applied"] * 4 + ["over_budget"] * 2
