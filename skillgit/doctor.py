@@ -118,14 +118,17 @@ def _model(role: registry.Role, settings: ModelSettings) -> Row:
 
 
 def _keys() -> Iterator[Row]:
+    absent = []
     for backend in registry.backends().values():
         missing = backend.missing()
-        if backend.provider == "local" or not (missing or backend.needs.endswith("_API_KEY")):
-            continue
-        if missing:
+        if missing and not backend.factory:  # a plugin that cannot be loaded
             yield Row(backend.provider, "warning", f"not ready: {backend.needs}", missing)
-        else:
+        elif missing and backend.provider != "local":
+            absent.append(backend.provider)
+        elif backend.needs.endswith("_API_KEY"):
             yield _model("target", ModelSettings(model=backend.example, max_tokens=256, retries=0, timeout=30))
+    if absent:
+        yield Row("providers", "ok", f"not set up here: {', '.join(absent)}; skillgit models says what each needs")
 
 
 def _local() -> Iterator[Row]:

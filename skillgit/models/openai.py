@@ -6,11 +6,13 @@ import logging
 from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
 from skillgit.config import ModelSettings
 from skillgit.errors import ConfigError
 from skillgit.models import access, chat, refusals, responses, tokens
 from skillgit.models.base import Reply, Request
+from skillgit.models.presets import BY_PROVIDER, applied
 from skillgit.models.prices import priced
 from skillgit.models.quirks import LEFT_OUT, Attempt, Feature, optional
 from skillgit.models.sdk import SdkModel
@@ -22,12 +24,8 @@ log = logging.getLogger("skillgit")
 
 Api = Literal["responses", "chat"]
 ROOM = ("max_completion_tokens", "max_tokens")
-FEATURES = {
-    "temperature": optional("temperature"),
-    "schema": Feature(
-        ("json_schema", "json_object", LEFT_OUT), ("response_format", "text.format", "json_schema", "json_object")
-    ),
-}
+SCHEMA = ("json_schema", "json_object", LEFT_OUT)
+SCHEMA_NAMES = ("response_format", "text.format", "json_schema", "json_object")
 NO_KEY = "no-key-needed"
 """Stands for the key of a server that wants none, for the SDK insists on one; it is not sent."""
 
@@ -36,12 +34,18 @@ class OpenAIModel(SdkModel):
     """A model of OpenAI's. Chat Completions only when ``api: chat`` says so."""
 
     api: ClassVar[Api] = "responses"
-    room: ClassVar = ROOM
+    room: tuple[str, ...] = ROOM
+    schema: tuple[str, ...] = SCHEMA
 
     def __init__(self, settings: ModelSettings, name: str) -> None:
         self._api: Api = self.api if settings.api == "auto" else settings.api
         fingerprint = access.fingerprint(settings, "OPENAI_BASE_URL", self._api)
-        super().__init__(settings, name, fingerprint, FEATURES | {"room": Feature(self.room, ROOM)})
+        features = {
+            "temperature": optional("temperature"),
+            "schema": Feature(self.schema, SCHEMA_NAMES),
+            "room": Feature(self.room, ROOM),
+        }
+        super().__init__(settings, name, fingerprint, features)
         self._estimates = False
         if settings.seed is not None and self._api == "responses":
             log.warning("%s: seed has no effect, as the Responses API takes none; api: chat does", self.name)
@@ -93,7 +97,7 @@ class CompatibleModel(OpenAIModel):
     """
 
     api = "chat"
-    room = ROOM[::-1]  # servers that know the older name only may pass over the newer one in silence
+    room: tuple[str, ...] = ROOM[::-1]  # servers that know the older name only may pass over the newer one in silence
 
     def __init__(self, settings: ModelSettings, name: str) -> None:
         if not settings.base_url:
@@ -108,3 +112,18 @@ class CompatibleModel(OpenAIModel):
 
         key: Any = f"Bearer {client.api_key}" if client.api_key != NO_KEY else Omit()
         return {"Authorization": key, "OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+
+
+class PresetModel(CompatibleModel):
+    """A well-known server, by a row of the presets. Its key goes to its own domain, as any provider's does."""
+
+    def __init__(self, settings: ModelSettings, name: str) -> None:
+        self._preset = BY_PROVIDER[settings.model.partition(":")[0]]
+        self.room, self.schema = self._preset.room, self._preset.schema
+        super().__init__(applied(self._preset, settings), name)
+
+    def _key(self) -> str:
+        if not self._preset.variable:
+            return super()._key()
+        domain = urlsplit(self._preset.base_url).hostname or ""
+        return access.api_key(self._settings, self._preset.variable, domain)

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from skillgit.config import LimitSettings, ModelSettings
 from skillgit.errors import ConfigError
 from skillgit.models.base import Usage
+from skillgit.models.presets import BY_PROVIDER, PRESETS
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelPrice
 
-FREE = frozenset({"local", "builtin"})
+FREE = frozenset({"local", "builtin", "handoff", "replay", *(p.provider for p in PRESETS if not p.variable)})
+"""What runs on this machine or without any model; a price that the user sets counts all the same."""
 
 
 def cost(settings: ModelSettings, usage: Usage, written: int = 0) -> float | None:
@@ -22,11 +24,11 @@ def cost(settings: ModelSettings, usage: Usage, written: int = 0) -> float | Non
     ``written`` of its input tokens went into the provider's cache, which some charge more for.
     """
     provider, _, model = settings.model.partition(":")
-    if provider in FREE:
-        return 0.0
     if settings.usd_per_million:
         price_in, price_out = settings.usd_per_million
         return (usage.input_tokens * price_in + usage.output_tokens * price_out) / 1e6
+    if provider in FREE:
+        return 0.0
     return _listed(provider, model, settings.base_url, usage, written)
 
 
@@ -61,8 +63,9 @@ def _price(provider: str, model: str, address: str) -> ModelPrice | None:
 
     tokens = Tokens(input_tokens=1, output_tokens=1)
     try:
-        if provider == "openai-compatible":  # whose prices hold follows from where it is
-            return calc_price(tokens, model, provider_api_url=address).model_price
+        if provider in ("openai-compatible", *BY_PROVIDER):  # whose prices hold follows from where it is
+            where = address or BY_PROVIDER[provider].base_url
+            return calc_price(tokens, model, provider_api_url=where).model_price
         return calc_price(tokens, model, provider_id=provider).model_price
     except (LookupError, ValueError):
         return None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from skillgit.config import ModelSettings
 from skillgit.errors import ConfigError
 from skillgit.models.base import Model
+from skillgit.models.presets import PRESETS
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -80,6 +81,7 @@ BACKENDS = (
         "anthropic:claude-opus-4-8",
         _key("ANTHROPIC_API_KEY"),
     ),
+    *(Backend(p.provider, "skillgit.models.openai:PresetModel", BOTH, p.needs, p.example, p.missing) for p in PRESETS),
 )
 
 
