@@ -76,7 +76,7 @@ class PromptSettings(Section):
 
 
 class AnswerSettings(Section):
-    extract: Literal["whole", "answer_tag", "last_line", "regex"] = Field(
+    extract: Literal["whole", "answer_tag", "answer_tag_or_line", "last_line", "regex"] = Field(
         "whole", description="how the answer is taken out of the reply"
     )
     pattern: str = Field("", description="for extract: regex; group 1 (or the match) of the last match")

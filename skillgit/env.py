@@ -53,6 +53,10 @@ class Environment:
         if self._own_tasks is not None:
             with calling("tasks()"):
                 return tasks.make_tasks(self._own_tasks(self), "env.py tasks()")
+        return self.file_tasks()
+
+    def file_tasks(self) -> tuple[Task, ...]:
+        """The tasks of the task files as they stand there, for a ``tasks()`` of env.py that changes them."""
         files = self.settings.tasks
         if files.all:
             return tasks.read_tasks(self.folder / files.all)

@@ -104,7 +104,7 @@ def _from_scratch(name: str) -> dict[str, bytes]:
 
 
 def _of_environment(env: str, name: str) -> dict[str, bytes]:
-    root = _folder(env)
+    root = environment_folder(env)
     paths = [path.relative_to(root) for path in sorted(root.rglob("*")) if path.is_file()]
     wanted = [path for path in paths if "__pycache__" not in path.parts and path.as_posix() not in TOOLS]
     files = {path.as_posix(): (root / path).read_bytes() for path in wanted}
@@ -113,7 +113,8 @@ def _of_environment(env: str, name: str) -> dict[str, bytes]:
     return files
 
 
-def _folder(env: str) -> Path:
+def environment_folder(env: str) -> Path:
+    """The folder of a bundled environment. Raises ConfigError with those there are."""
     from skillgit.env import bundled
 
     known = bundled()
@@ -128,7 +129,7 @@ def _mined(env: str, from_repo: str, folder: Path) -> tuple[str, str, str]:
     from skillgit.env_file import calling, load_module
     from skillgit.git.repo import Repo
 
-    root = _folder(env)
+    root = environment_folder(env)
     settings = config.load(root / "env.yaml").settings
     module = load_module(root / "mine.py")
     if module is None or settings.tasks.all is None:

@@ -1,7 +1,8 @@
 """The optimizer's prompts: Markdown templates, one a stage, in skillgit/prompts/ or in the prompts/ folder of a skill.
 
 ``{{name}}`` stands for text that the stage fills in; nothing else is special, and what is filled in is not looked at again.
-A line ``<!-- user -->`` parts the system message (what the optimizer is) from the user message (the data).
+A line ``<!-- user -->`` parts the system message (what the optimizer is) from the user message (the data). ``{{builtin}}`` in a
+skill's own prompt stands for the one that comes with skillgit, which it adds to.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from skillgit.models.base import Message
 
 PLACE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 SPLIT = "<!-- user -->"
+BUILTIN = "{{builtin}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ def builtin(stage: str) -> str:
 
 
 def _checked(stage: str, own: str | None, needed: frozenset[str]) -> tuple[str, str]:
-    system, marker, user = (builtin(stage) if own is None else own).partition(SPLIT)
+    own = BUILTIN if own is None else own
+    system, marker, user = own.replace(BUILTIN, builtin(stage)).partition(SPLIT)
     if not marker:
         system, user = "", system
     where = f"prompts/{stage}.md"

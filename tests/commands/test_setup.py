@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
+
+from skillgit.__main__ import main
 from tests.commands.running import Captured, run, run_json
+from tests.repos import git
 
 
 def test_config_says_where_a_value_is_from(untrained: Path, capsys: Captured) -> None:
@@ -39,3 +44,36 @@ def test_doctor_fails_for_a_skill_whose_models_do_not_answer(untrained: Path, ca
     out = run(capsys, "doctor", "demo", code=1)
     assert "failed   skill demo     " in out
     assert "tasks.jsonl" in out
+
+
+def test_a_benchmark_is_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    git(tmp_path, "init", "-q")
+    monkeypatch.chdir(tmp_path)
+    run(capsys, "init", "quiz", "--env", "searchqa")
+    rows = [{"key": f"k{n}", "question": f"q {n}", "answers": ["a"], "context": None} for n in range(70)]
+    (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
+    prepare = ("envs", "prepare", "searchqa", "rows.json", "--skill", "quiz", "--revision", "r1")
+    out = run(capsys, *prepare).splitlines()
+    assert out[0] == "made skills/quiz/data/tasks.jsonl: train 14, selection 7, test 49 (split by 2:1:7 with seed 42)"
+    assert out[1] == "the paper has train 400, selection 200, test 1400"
+    assert out[-1] == "next: set tasks: data/tasks.jsonl in skills/quiz/env.yaml"
+    again = run_json(capsys, *prepare)
+    assert (again["fresh"], again["revision"], again["sizes"]["test"]) == (False, "r1", 49)
+    assert "data/" not in git(tmp_path, "status", "--porcelain", "--untracked-files=all")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("mend", "dates"), "'envs mend' is not known"),
+        (("prepare",), "'envs prepare' is not known"),
+        (("prepare", "searchqa"), "your own download or --hub, one of the two"),
+        (("prepare", "searchqa", "x", "--hub"), "your own download or --hub, one of the two"),
+        (("prepare", "demo", "x", "--skill", "demo"), "there is no bundled environment 'demo'"),
+        (("prepare", "dates", "x", "--skill", "demo"), "brings its tasks along"),
+        (("prepare", "searchqa", "x"), "there is no skill 'searchqa'"),
+    ],
+)
+def test_what_envs_cannot_do_is_said(untrained: Path, capsys: Captured, arguments: tuple[str, ...], said: str) -> None:
+    assert main(["envs", *arguments]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())

@@ -99,3 +99,12 @@ def test_an_environment_may_have_its_own_prompts() -> None:
 def test_a_prompt_that_cannot_work_stops_the_run_before_it_costs_anything(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         opt(lambda request: "", Env({"merge": text}))
+
+
+def test_an_own_prompt_may_add_to_the_builtin_one() -> None:
+    own = {"select": "Mind the commas.\n\n{{builtin}}"}
+    values = {name: f"({name})" for name in STAGES["select"].needed | STAGES["select"].optional}
+    plain = Prompts(lambda stage: None).render("select", values)
+    added = Prompts(own.get).render("select", values)
+    assert added[0].content == f"Mind the commas.\n\n{plain[0].content}"
+    assert added[1] == plain[1]

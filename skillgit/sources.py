@@ -1,0 +1,117 @@
+"""Where the rows of a benchmark come from: a file or folder that the user has, or the hub."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skillgit.errors import ConfigError, RefusedError, TaskError
+
+Row = dict[str, Any]
+FOLDERS = {"train": "train", "val": "selection", "selection": "selection", "test": "test"}
+"""The folders of a download that comes in splits, and what the splits are called here."""
+PARTIAL = ".part"
+
+
+@dataclass(frozen=True)
+class Source:
+    """What ``prepare(source)`` of a benchmark's prepare.py reads from and may write to.
+
+    ``path`` is the user's own download, None when the rows come from the hub at ``revision``. Files that tasks need, such as
+    images, go under ``into``, the folder of the skill.
+    """
+
+    path: Path | None
+    into: Path
+    revision: str = ""
+
+    def rows(self, *, hub: str = "", config: str | None = None, splits: Iterable[str] = ("train",)) -> Iterator[Row]:
+        """The rows, each with the ``split`` it lies in where the download comes in splits.
+
+        ``hub`` is the data set's name there, "" for one that is not fetched from the hub. Raises TaskError, ConfigError, or
+        RefusedError for one that only its owner gives out.
+        """
+        if self.path is not None:
+            return local_rows(self.path)
+        if not hub:
+            raise RefusedError(
+                "this benchmark is not fetched from the hub: its owner gives it out, or it lies elsewhere",
+                hint="get it yourself as its README says, and name the folder",
+            )
+        return _hub_rows(hub, config, splits, self.revision)
+
+    def keep(self, name: str, data: bytes | Path) -> str:
+        """Put a file under ``into``/data, whole or not at all, unless it is there already; returns its path from ``into``."""
+        place = self.into / "data" / name
+        if not place.is_file():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            part = place.with_name(place.name + PARTIAL)
+            if isinstance(data, Path):
+                if not data.is_file():
+                    raise TaskError(f"there is no file {data}", hint="is the download complete?")
+                shutil.copyfile(data, part)
+            else:
+                part.write_bytes(data)
+            part.replace(place)
+        return f"data/{name}"
+
+
+def local_rows(path: Path) -> Iterator[Row]:
+    """Rows of a .json, .jsonl or .csv file, or of the folders train, val and test with one such file each."""
+    if path.is_file():
+        yield from _file_rows(path)
+        return
+    if not path.is_dir():
+        raise ConfigError(f"there is no file or folder {path}")
+    found = [(folder, split) for folder, split in FOLDERS.items() if (path / folder).is_dir()]
+    if not found:
+        raise TaskError(f"{path} has none of the folders train, val and test", hint="name the file itself")
+    for folder, split in found:
+        for row in _file_rows(_first(path / folder)):
+            yield {**row, "split": split}
+
+
+def _first(folder: Path) -> Path:
+    files = sorted(file for file in folder.iterdir() if file.suffix in (".csv", ".json", ".jsonl"))
+    if not files:
+        raise TaskError(f"{folder} holds no .csv, .json or .jsonl file")
+    return files[0]
+
+
+def _file_rows(path: Path) -> Iterator[Row]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        if path.suffix == ".csv":
+            csv.field_size_limit(2**31 - 1)  # a row may bring a whole document along
+            yield from csv.DictReader(text.splitlines(keepends=True), strict=True)
+            return
+        data = [json.loads(line) for line in text.split("\n") if line.strip()] if path.suffix == ".jsonl" else None
+        data = json.loads(text) if data is None else data
+    except (OSError, ValueError, csv.Error) as error:
+        raise TaskError(f"cannot read {path}: {error}") from None
+    rows = data.get("data") if isinstance(data, dict) and isinstance(data.get("data"), list) else data
+    if isinstance(rows, dict):
+        rows = [{"id": key, **value} for key, value in rows.items() if isinstance(value, dict)]
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        raise TaskError(f"{path}: expected a list of objects")
+    yield from rows
+
+
+def _hub_rows(name: str, config: str | None, splits: Iterable[str], revision: str) -> Iterator[Row]:
+    try:
+        import datasets
+    except ModuleNotFoundError:
+        raise ConfigError(
+            "reading from the hub needs the package 'datasets'", hint="pip install 'skillgit[hub]'"
+        ) from None
+    for split in splits:
+        try:
+            found = datasets.load_dataset(name, config, split=split, revision=revision or None)
+        except (OSError, ValueError) as error:
+            raise TaskError(f"the hub does not give '{name}': {' '.join(str(error).split())[:300]}") from None
+        yield from found
