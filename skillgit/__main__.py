@@ -18,11 +18,15 @@ GROUPS: dict[str, dict[str, str]] = {
         "train": "train a skill; goes on by itself after an interruption",
         "eval": "score a revision of a skill",
         "apply": "bring in a unified diff, through the same gate",
+        "gate": "one revision against another; --aa: how noisy is the gate?",
+        "attribute": "what each edit is worth to the current skill",
+        "prune": "drop the edits that are worth nothing, through the gate",
         "demo": "a real training in about two minutes, without an API key",
     },
     "Look": {
         "status": "where a training stands and what comes next",
         "log": "a line for each step",
+        "runs": "the runs of a skill side by side",
         "show": "an edit with its diff, reasoning, evidence and what it moved",
         "diff": "two revisions: the text, and the score task by task",
         "rejected": "the edits that were tried and failed",
@@ -77,7 +81,7 @@ def _help() -> str:
     ]
     for group, commands in GROUPS.items():
         lines += ["", f"{group}:"]
-        lines += [f"  {name:<10}{summary}" for name, summary in commands.items()]
+        lines += [f"  {name:<11}{summary}" for name, summary in commands.items()]
     lines += [
         "",
         "skillgit COMMAND --help tells more. NAME@REV names a revision of a skill: NAME@best, NAME@base,",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from skillgit.spending import Spending
 if TYPE_CHECKING:
     from skillgit.config import ModelSettings
     from skillgit.git.repo import Repo
+    from skillgit.models.base import Usage
     from skillgit.report import Reporter
     from skillgit.splits import Task
 
@@ -83,26 +85,46 @@ def evaluate_revision(
     return EvalResult(name, spec, commit, text.blob, split, used, repeats, scores, rows, spend)
 
 
-async def _evaluate(
-    subject: Subject, settings: ModelSettings, text: Text, tasks: Sequence[Task], repeats: int, reporter: Reporter
-) -> tuple[Evaluation, dict[str, Any], str]:
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What measures texts outside of a run: the rollouts of one target, and what they cost."""
+
+    rollouts: Rollouts
+    target: str
+    spending: Spending
+    before: Usage
+
+    def spent(self) -> dict[str, Any]:
+        """What was spent here."""
+        return self.spending.difference(self.before)
+
+
+@asynccontextmanager
+async def bench(subject: Subject, settings: ModelSettings, reporter: Reporter, what: str) -> AsyncIterator[Bench]:
+    """A bench with a target; new scores are published and everything is closed afterwards, also after an error."""
     repo, env = subject.repo, subject.env
     demand_price(settings, env.settings.limits, "target")
     memo = Memo(repo.state_dir / "memo.sqlite", reporter.note)
-    spending = Spending(memo, f"{subject.name}/eval", "", {})
-    before = spending.usage()
+    spending = Spending(memo, f"{subject.name}/{what}", "", {})
     model = Caller(
         registry.create(settings, "target"), settings, Meter(env.settings.limits, listen=spending.add), "target"
     )
     book = ScoreBook(env.fingerprint, f"{model.name}#{model.fingerprint}", Notes(repo, "scores").get)
     rollouts = Rollouts(env, model, memo, book, concurrency=settings.concurrency, advance=reporter.advance)
     try:
-        reporter.stage("eval", len(tasks))
-        with spending.stage("eval"):
-            evaluation = await rollouts.evaluate(text, tasks, samples=repeats)
+        with spending.stage(what):
+            yield Bench(rollouts, model.name, spending, spending.usage())
     finally:
         publish_notes(repo, {"scores": book.take()}, f"scores of {subject.name}")
         await model.close()
         memo.close()
-    demand_coverage(evaluation.errors, evaluation.evaluated, env.settings.gate.min_coverage)
-    return evaluation, spending.difference(before), model.name
+
+
+async def _evaluate(
+    subject: Subject, settings: ModelSettings, text: Text, tasks: Sequence[Task], repeats: int, reporter: Reporter
+) -> tuple[Evaluation, dict[str, Any], str]:
+    reporter.stage("eval", len(tasks))
+    async with bench(subject, settings, reporter, "eval") as measuring:
+        evaluation = await measuring.rollouts.evaluate(text, tasks, samples=repeats)
+    demand_coverage(evaluation.errors, evaluation.evaluated, subject.env.settings.gate.min_coverage)
+    return evaluation, measuring.spent(), measuring.target

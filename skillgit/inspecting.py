@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from skillgit.git.lock import holder
 from skillgit.git.log import read
 from skillgit.git.notes import Notes
+from skillgit.overrides import leaves
 from skillgit.patchfile import unified_diff
 from skillgit.record import read_notes
 from skillgit.scores import parse_line
+from skillgit.spending import figures, from_rows, sum_up
+from skillgit.yamltext import load
 
 if TYPE_CHECKING:
     from skillgit.git.history import SkillHistory
@@ -27,6 +31,7 @@ def log_rows(history: SkillHistory, *, rejected: bool) -> Iterator[dict[str, Any
     Rejected, skipped and undecided entries come only with ``rejected``.
     """
     people = People(history)
+    measured = Notes(history.repo, "worth").tip() is not None
     for entry in history.journal.entries():
         yield from map(_person, people.after(entry.current))
         if rejected or entry.action in TAKEN or entry.kind in ("baseline", "final"):
@@ -36,8 +41,16 @@ def log_rows(history: SkillHistory, *, rejected: bool) -> Iterator[dict[str, Any
                 "commit": entry.current,
                 "record": entry.record,
                 "spend": entry.spend,
+                "worth": list(known_worth(history, _commits(entry)).values()) if measured else [],
             }
     yield from map(_person, people.after(people.base))
+
+
+def _commits(entry: JournalEntry) -> list[str]:
+    """The commits that an entry made."""
+    if entry.kind == "epoch":
+        return [entry.current] if entry.action in TAKEN else []
+    return [row["commit"] for row in entry.patch if row.get("commit")]
 
 
 class People:
@@ -204,3 +217,49 @@ def status(history: SkillHistory) -> dict[str, Any]:
         "test": state.get("test"),
         "lock": holder(history.repo, history.name),
     }
+
+
+def known_worth(history: SkillHistory, commits: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """The newest worth of commits, from their notes; what a person broke is passed over."""
+    import yaml
+
+    found: dict[str, Mapping[str, Any]] = {}
+    for commit, text in Notes(history.repo, "worth").many(commits).items():
+        for part in f"\n{text}".split("\n---\n"):
+            try:
+                note = load(part)
+            except yaml.YAMLError:
+                continue
+            if isinstance(note, dict) and note.get("skill") == history.name and "alone" in note:
+                found[commit] = note
+    return found
+
+
+def runs(history: SkillHistory) -> list[dict[str, Any]]:
+    """The runs of a skill, oldest first, each with the settings in which it differs from the one before."""
+    by_run: dict[int, list[JournalEntry]] = {}
+    for entry in history.journal.entries():
+        by_run.setdefault(entry.run, []).append(entry)
+    rows: list[dict[str, Any]] = []
+    before: dict[str, Any] = {}
+    for number in sorted(by_run):
+        entries = by_run[number]
+        newest, first = entries[0], entries[-1]
+        settings = dict(leaves((load(newest.config) or {}).get("settings", {})))
+        changed = {key: [before.get(key), settings.get(key)] for key in {**before, **settings}} if before else {}
+        rows.append(
+            {
+                "run": number,
+                "target": settings.get("models.target.model"),
+                "optimizer": settings.get("models.optimizer.model"),
+                "finished": newest.kind == "final",
+                "steps": dict(Counter(entry.action for entry in reversed(entries) if entry.kind == "step")),
+                "initial": first.record.get("current"),
+                "best": newest.record.get("best"),
+                "test": newest.record.get("test") or {},
+                "spend": figures(sum_up(from_rows(newest.spend.get("total", [])))),
+                "changed": {key: values for key, values in changed.items() if values[0] != values[1]},
+            }
+        )
+        before = settings
+    return rows

@@ -106,6 +106,7 @@ class Rollouts:
         tasks: Sequence[Task],
         *,
         samples: int = 1,
+        first: int = 0,
         order: Sequence[str] = (),
         stop: Stop | None = None,
     ) -> Evaluation:
@@ -113,18 +114,19 @@ class Rollouts:
 
         With ``stop``, tasks are visited in ``order`` and the evaluation ends at the first prefix that settles the
         decision; results are looked at in that order whatever order they come in, so the outcome does not depend on
-        timing. ``samples`` repeats each task; its item is the mean of the repeats.
+        timing. ``samples`` repeats each task, from the repeat index ``first`` on; its item is the mean of the repeats.
         """
+        repeats = range(first, first + samples)
         known = self._book.known(skill.blob, tasks)
         place = {task_id: i for i, task_id in enumerate(order)}
         queue = sorted(tasks, key=lambda task: place.get(task.id, len(place)))
         seen: list[_Outcome] = []
-        async with aclosing(self._outcomes(skill, queue, samples, known)) as outcomes:
+        async with aclosing(self._outcomes(skill, queue, repeats, known)) as outcomes:
             async for outcome in outcomes:
                 seen.append(outcome)
                 if stop and stop.settled([o.item for o in seen]):
                     break
-        seen = [await self._item(skill, o.task, samples, known) if o.error else o for o in seen]
+        seen = [await self._item(skill, o.task, repeats, known) if o.error else o for o in seen]
         self._book.add(skill.blob, (measured for outcome in seen for measured in outcome.measured))
         by_id = {o.item.task_id: o for o in seen}
         items = tuple(by_id[t.id].item if t.id in by_id else Item(t.id, "not_run") for t in tasks)
@@ -132,30 +134,30 @@ class Rollouts:
         return Evaluation(Scores(items), stopped=len(seen) < len(tasks), errors=errors)
 
     async def _outcomes(
-        self, skill: Text, queue: Sequence[Task], samples: int, known: Known
+        self, skill: Text, queue: Sequence[Task], repeats: range, known: Known
     ) -> AsyncGenerator[_Outcome, None]:
         """Outcomes in order. No call is made before those that are known are used up: they may settle the decision."""
 
         async def measure(task: Task) -> _Outcome:
-            outcome = await self._item(skill, task, samples, known)
+            outcome = await self._item(skill, task, repeats, known)
             self._advance()
             return outcome
 
-        free = list(takewhile(lambda task: self._is_known(skill, task, samples, known), queue))
+        free = list(takewhile(lambda task: self._is_known(skill, task, repeats, known), queue))
         for task in free:
             yield await measure(task)
         async with aclosing(ordered(measure, queue[len(free) :], self._concurrency)) as outcomes:
             async for outcome in outcomes:
                 yield outcome
 
-    def _is_known(self, skill: Text, task: Task, samples: int, known: Known) -> bool:
-        missing = (sample for sample in range(samples) if (task.id, sample) not in known)
+    def _is_known(self, skill: Text, task: Task, repeats: range, known: Known) -> bool:
+        missing = (sample for sample in repeats if (task.id, sample) not in known)
         return all(self._memo.get("rollout", self._key(skill, task, sample)) is not None for sample in missing)
 
-    async def _item(self, skill: Text, task: Task, samples: int, known: Known) -> _Outcome:
+    async def _item(self, skill: Text, task: Task, repeats: range, known: Known) -> _Outcome:
         scored: list[tuple[float, float]] = []
         measured: list[Measured] = []
-        for sample in range(samples):
+        for sample in repeats:
             score = known.get((task.id, sample))
             if score is None:
                 trajectory = await self._one(skill, task, sample)
@@ -164,8 +166,8 @@ class Rollouts:
                 score = (trajectory.hard, trajectory.soft)
                 measured.append(Measured(task, sample, *score))
             scored.append(score)
-        hard, soft = (sum(values) / samples for values in zip(*scored, strict=True))
-        return _Outcome(task, Item(task.id, "scored", hard, soft, samples), tuple(measured))
+        hard, soft = (sum(values) / len(repeats) for values in zip(*scored, strict=True))
+        return _Outcome(task, Item(task.id, "scored", hard, soft, len(repeats)), tuple(measured))
 
     async def _trajectories(self, skill: Text, tasks: Iterable[Task]) -> list[Trajectory]:
         async def measure(task: Task) -> Trajectory:

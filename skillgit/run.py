@@ -140,13 +140,16 @@ class Run:
         demand_coverage(evaluation.errors, evaluation.evaluated, gate.min_coverage)
         return evaluation
 
-    async def judge(self, content: str, state: State, *, share: float = 1.0) -> Judged:
+    async def judge(self, content: str, state: State, *, share: float = 1.0, pruning: bool = False) -> Judged:
         """Evaluate a candidate against the current skill and let the gate decide, at a ``share`` of this look's level.
 
-        Raises NotMeasured when there is too little to decide by.
+        ``pruning``: the candidate is there to be shorter, so that it wins ties and need not prove a gain. Raises
+        NotMeasured when there is too little to decide by.
         """
         text, current, gate = self.text(content), state.current.scores, self.settings.gate
-        shorter, shorter_than_best = (self._shorter(content, v) for v in (state.current, state.best))
+        shorter, shorter_than_best = (self._shorter(content, v, pruning) for v in (state.current, state.best))
+        if pruning and gate.policy in ("paired", "off"):
+            gate = gate.model_copy(update={"policy": "strict"})
         look, spent = state.looks + 1, state.spent
         looks = max(self.total_looks, look)
         total = len(self.splits.selection)
@@ -176,9 +179,9 @@ class Run:
         copied = self.copied(state.current.text.text, content)
         return {"candidate": text, "evaluation": evaluation, "verdict": verdict, "copied": copied}
 
-    def _shorter(self, content: str, than: Version) -> bool:
-        """Whether the content wins a tie: where the document has a limit, and it is the shorter one."""
-        return self.settings.edits.max_tokens is not None and tokens(content) < tokens(than.text.text)
+    def _shorter(self, content: str, than: Version, pruning: bool) -> bool:
+        """Whether the content wins a tie: where the document has a limit or is pruned, and it is shorter."""
+        return (pruning or self.settings.edits.max_tokens is not None) and tokens(content) < tokens(than.text.text)
 
     def copied(self, before: str, after: str) -> tuple[Copied, ...]:
         """What ``after`` has from train tasks or their answers that ``before`` has not."""

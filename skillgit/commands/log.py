@@ -20,7 +20,8 @@ def run(
 
     Example: skillgit log dates --rejected
 
-    JSON: a list of {kind, when, commit, record, spend}, as in the journal; kind is baseline, step, epoch, patch or final.
+    JSON: a list of {kind, when, commit, record, spend, worth}, as in the journal; kind is baseline, step, epoch, patch or
+    final, worth what skillgit attribute found of each of its commits.
     A person's commit is {kind, when, commit, author, subject}, with kind person.
     """
     from skillgit.inspecting import log_rows

@@ -17,7 +17,7 @@ from skillgit.git.objects import FILE, TREE, TreeEntry
 if TYPE_CHECKING:
     from skillgit.git.repo import Repo
 
-NAMESPACES = ("rejected", "scores", "meta")
+NAMESPACES = ("rejected", "scores", "meta", "worth")
 PREFIX = "refs/notes/skillgit/"
 
 

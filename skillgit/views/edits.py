@@ -27,14 +27,21 @@ def _step(data: Mapping[str, Any]) -> list[str]:
     number = entry["epoch"] if entry["kind"] == "epoch" else entry["step"]
     place = f"run {entry['run']} {entry['kind']} {number}"
     lines = [f"{place}: {WORDS.get(entry['action'], entry['action'])}: {entry['reason']}"]
-    if verdict:
-        low, high = verdict["interval"]
-        scores = f"{verdict['before']:.4f} -> {'≤' if verdict['upper_bound'] else ''}{verdict['after']:.4f}"
-        lines.append(f"  score     {scores} ({verdict['delta']:+.4f}, 95 % [{low:+.3f}, {high:+.3f}])")
-        moved = verdict["movement"]
-        lines += _named("fixed", moved["fixed"]) + _named("broken", moved["broken"])
-        lines.append(f"  unchanged {moved['unchanged']}")
+    lines += verdict_text(verdict) if verdict else []
     return [*lines, *_proposed(data["edits"])]
+
+
+def verdict_text(verdict: Mapping[str, Any]) -> list[str]:
+    """The scores of a verdict, and how the tasks moved."""
+    low, high = verdict["interval"]
+    scores = f"{verdict['before']:.4f} -> {'≤' if verdict['upper_bound'] else ''}{verdict['after']:.4f}"
+    moved = verdict["movement"]
+    return [
+        f"  score     {scores} ({verdict['delta']:+.4f}, 95 % [{low:+.3f}, {high:+.3f}])",
+        *_named("fixed", moved["fixed"]),
+        *_named("broken", moved["broken"]),
+        f"  unchanged {moved['unchanged']}",
+    ]
 
 
 def _named(what: str, tasks: Sequence[str]) -> list[str]:

@@ -58,7 +58,12 @@ def log_line(row: Mapping[str, Any]) -> str:
     """One row of the log: a journal entry, or a person's commit."""
     if row["kind"] == "person":
         return columns(["~", row["commit"][:10], "by hand"]) + f"   {row['subject']}"
-    return entry_line(row["record"], row["spend"])
+    return "\n".join([entry_line(row["record"], row["spend"]), *(f"    {worth_text(one)}" for one in row["worth"])])
+
+
+def worth_text(row: Mapping[str, Any]) -> str:
+    """The worth of a commit in a few words."""
+    return f"worth {row['worth']:+.4f}: {row['title']}" if row["alone"] else f"others rest on it: {row['title']}"
 
 
 def spent_text(rows: Sequence[Mapping[str, Any]]) -> str:

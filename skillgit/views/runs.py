@@ -91,3 +91,28 @@ def _version(role: str, data: Mapping[str, Any]) -> Sequence[str]:
         f"n={one['n']}",
         f"test {scored(test)}" if test else "",
     ]
+
+
+def runs_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One line a run, and under it what was set otherwise than in the run before."""
+    table = [["run", "steps", "accepted", "initial", "best", "test of best", "calls", "cost"]]
+    for row in rows:
+        steps, test = row["steps"], row["test"].get("best")
+        accepted = steps.get("accept", 0) + steps.get("accept_new_best", 0)
+        figures = [f"{row[role]['hard']:.4f}" for role in ("initial", "best")]
+        tested = scored(test) if test else "not finished" if not row["finished"] else "not evaluated"
+        spend = row["spend"]
+        counts = [f"{sum(steps.values())}", f"{accepted}"]
+        table.append([str(row["run"]), *counts, *figures, tested, f"{spend['calls']}", money(spend["usd"])])
+    head, *lines = align(table, right=(0, 1, 2, 3, 4, 6, 7))
+    out = [head]
+    for row, line in zip(rows, lines, strict=True):
+        out.append(line)
+        if row is rows[0]:
+            out.append(f"     {row['target']}, optimizer {row['optimizer']}")
+        out += [f"     {key}: {_value(old)} -> {_value(new)}" for key, (old, new) in row["changed"].items()]
+    return out
+
+
+def _value(value: Any) -> str:
+    return "unset" if value is None else str(value)

@@ -1,0 +1,99 @@
+"""Prune: drop the edits that are worth nothing, through the gate, where the shorter text wins a tie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from skillgit.attribution import Attribution, Worth, attribute, changes_of
+from skillgit.errors import RaceError
+from skillgit.opening import Subject, opened
+from skillgit.record import Outcome, Rolled
+from skillgit.replay import Change, without
+from skillgit.session import interruptible
+from skillgit.skill import Edit, apply_edits, body
+from skillgit.train import begin
+
+if TYPE_CHECKING:
+    from skillgit.git.repo import Repo
+    from skillgit.report import Reporter
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """Which edits were worth nothing, what the gate said of the skill without them, and what is left.
+
+    ``action`` is "nothing" when every edit is worth something, "proposed" in a dry run, else the gate's.
+    """
+
+    skill: str
+    action: str
+    reason: str
+    dropped: tuple[Worth, ...]
+    before: float | None = None
+    after: float | None = None
+    commit: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        rows = [row.as_dict() for row in self.dropped]
+        facts = {"skill": self.skill, "action": self.action, "reason": self.reason, "dropped": rows}
+        return {**facts, "before": self.before, "after": self.after, "commit": self.commit}
+
+
+def prune(repo: Repo, name: str, reporter: Reporter, *, dry_run: bool = False, overrides: Sequence[str] = ()) -> Pruned:
+    """Measure each edit's worth, and drop those that are worth nothing, one commit an edit, when the gate agrees.
+
+    They are dropped together: as many of them, the worst first, as stand without each other.
+    """
+    found = attribute(repo, name, reporter, overrides=overrides)
+    subject = Subject.load(repo, name, overrides)
+    changes = changes_of(subject.history)
+    dropped = droppable(changes, found)
+    if not dropped:
+        return Pruned(name, "nothing", "every edit that stands alone is worth something", ())
+    if dry_run:
+        return Pruned(name, "proposed", "a dry run", dropped)
+    work = _judge(subject, changes, dropped, found.commit, reporter)
+    return interruptible(work, hint=f"skillgit prune {name}")
+
+
+def droppable(changes: Sequence[Change], found: Attribution) -> tuple[Worth, ...]:
+    """The edits worth nothing or less, the worst first, that can be dropped together."""
+    edits = {c.commit for c in changes if c.edit and c.edit.op != "remind" and c.edit.source != "prune"}
+    idle = [row for row in found.rows if row.commit in edits and row.worth is not None and row.worth <= 0]
+    kept: list[Worth] = []
+    for row in sorted(idle, key=lambda row: row.worth or 0.0):
+        if without(changes, {row.commit, *(other.commit for other in kept)}) is not None:
+            kept.append(row)
+    return tuple(kept)
+
+
+async def _judge(
+    subject: Subject, changes: Sequence[Change], dropped: Sequence[Worth], measured: str, reporter: Reporter
+) -> Pruned:
+    edits = [_removal(changes, dropped[: count + 1]) for count in range(len(dropped))]
+    applied = apply_edits(changes[-1].after, edits)
+    async with opened(subject, reporter) as run:
+        await run.preflight()
+        state = await begin(run)
+        if state.current.commit != measured:
+            raise RaceError(f"the skill '{run.name}' changed meanwhile; nothing was written", hint="run it again")
+        nothing = Rolled(0, 0, 0, 0.0, 0.0)
+        outcome = Outcome(state.epoch, state.step, None, nothing, (), applied.reports, applied.texts, (), kind="patch")
+        with run.stage("gate", len(run.splits.selection)):
+            outcome = replace(outcome, **await run.judge(applied.text, state, pruning=True))
+        after = run.recorder.step(state, outcome)
+    verdict = outcome.verdict
+    assert verdict is not None
+    scores = (verdict.before, verdict.after)
+    return Pruned(run.name, verdict.action, verdict.reason, tuple(dropped), *scores, after.current.commit)
+
+
+def _removal(changes: Sequence[Change], dropped: Sequence[Worth]) -> Edit:
+    """The edit that takes the last of ``dropped`` out, after the others."""
+    text = without(changes, {row.commit for row in dropped})
+    assert text is not None
+    last = dropped[-1]
+    words = f"Without it the score changes by {-(last.worth or 0.0):+.4f} (n = {last.n})."
+    return Edit("rewrite", body(text), title=f"drop '{last.title}'", reasoning=words, source="prune")
