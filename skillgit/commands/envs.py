@@ -31,7 +31,7 @@ def run(
 ) -> None:
     """The bundled environments; each is a start for a skill of your own.
 
-    Examples: skillgit init dates --env dates; skillgit envs prepare searchqa ~/searchqa.json
+    Example: skillgit envs prepare searchqa ~/searchqa.json
 
     prepare makes skills/NAME/data/tasks.jsonl from a benchmark's own data, which does not travel with skillgit.
 
