@@ -46,7 +46,7 @@ COMMANDS = {name: summary for group in GROUPS.values() for name, summary in grou
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line; returns the exit code (0, 1, 2, 3 or 130)."""
+    """Run a command line; returns the exit code (0, 1, 2, 3, 4 or 130)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if COMPLETION not in os.environ:
         asked = arguments

@@ -132,6 +132,9 @@ class ModelSettings(Section):
     usd_per_million: Pair | None = Field(
         None, description="[input, output] price, for models the price list does not know"
     )
+    record: str = Field(
+        "", description="file that every call and its answer are appended to; replay:FILE answers from it"
+    )
 
     @model_validator(mode="after")
     def _spec(self) -> ModelSettings:

@@ -15,6 +15,7 @@ SkillgitError               exit 1   an expected failure
 ├── NotMeasured             exit 1   too many items ended as errors for a verdict
 ├── LimitReached            exit 1   a cap on money, tokens, calls or minutes
 ├── RefusedError            exit 1   the gate, a lint or a policy says no
+├── HandedOff               exit 4   calls wait in a folder for somebody's answers
 └── InterruptedRun          exit 130 Ctrl-C
 """
 
@@ -106,6 +107,12 @@ class LimitReached(SkillgitError):
 
 class RefusedError(SkillgitError):
     """The gate or a policy says no."""
+
+
+class HandedOff(SkillgitError):
+    """A call was handed to somebody else. Calls beside it are still made, so that they can be answered together."""
+
+    exit_code = 4
 
 
 class InterruptedRun(SkillgitError):

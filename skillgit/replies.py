@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
-from typing import Any
 
 from skillgit.memo import Memo
-from skillgit.models.base import Message, Reply, ToolCall, Usage
+from skillgit.models.base import Reply
+from skillgit.models.transcript import reply_data, reply_from
 
 
 class Replies:
@@ -20,27 +19,7 @@ class Replies:
     async def get_or_call(self, key: str, call: Callable[[], Awaitable[Reply]]) -> Reply:
         stored = self._memo.get("reply", key)
         if stored is not None:
-            return from_json(stored)
+            return reply_from(json.loads(stored))
         reply = await call()
-        self._memo.put("reply", key, to_json(reply))
+        self._memo.put("reply", key, json.dumps(reply_data(reply), ensure_ascii=False))
         return reply
-
-
-def to_json(reply: Reply) -> str:
-    return json.dumps(asdict(reply), ensure_ascii=False)
-
-
-def from_json(text: str) -> Reply:
-    data = json.loads(text)
-    return Reply(
-        data["text"],
-        Usage(**data["usage"]),
-        data["stop"],
-        tuple(ToolCall(**call) for call in data["tool_calls"]),
-        tuple(message_from(step) for step in data["steps"]),
-    )
-
-
-def message_from(data: dict[str, Any]) -> Message:
-    calls = tuple(ToolCall(**call) for call in data["tool_calls"])
-    return Message(data["role"], data["content"], tuple(data["images"]), calls, data["tool_call_id"])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skillgit.splits import Splits
 
 NEUTRAL = ("limits.", "git.", "eval.", "reflect.concurrency")
-NEUTRAL_OF_MODELS = ("timeout", "retries", "concurrency", "api_key_env", "usd_per_million")
+NEUTRAL_OF_MODELS = ("timeout", "retries", "concurrency", "api_key_env", "usd_per_million", "record")
 """Settings that change no result, so that a run may go on with other ones (a raised cap, say)."""
 
 

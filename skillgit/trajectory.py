@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from skillgit.models.base import NO_USAGE, Message, Model, Reply, Request, ToolCall, Usage
+from skillgit.models.base import NO_USAGE, Message, Model, Reply, Request, Usage
+from skillgit.models.transcript import given, message_data, message_from
 from skillgit.splits import Task
 
 
@@ -36,36 +36,17 @@ class Trajectory:
 
     def to_json(self) -> str:
         """Everything but the task, which the reader has; what is empty is left out."""
-        data = {name: value for name, value in _set(self).items() if name not in ("task", "usage")}
+        data = {name: value for name, value in given(self).items() if name not in ("task", "usage")}
         if self.messages:
-            data["messages"] = [_message(message) for message in self.messages]
-        return json.dumps({**data, "usage": _set(self.usage)}, ensure_ascii=False, separators=(",", ":"))
+            data["messages"] = [message_data(message) for message in self.messages]
+        return json.dumps({**data, "usage": given(self.usage)}, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str, task: Task) -> Trajectory:
         """What ``to_json`` wrote, for its task."""
         data = json.loads(text)
-        messages = tuple(_read(row) for row in data.pop("messages", ()))
+        messages = tuple(message_from(row) for row in data.pop("messages", ()))
         return cls(task, messages=messages, usage=Usage(**data.pop("usage")), **data)
-
-
-def _set(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass that do not have their default."""
-    return {
-        field.name: getattr(value, field.name) for field in fields(value) if getattr(value, field.name) != field.default
-    }
-
-
-def _message(message: Message) -> dict[str, Any]:
-    data = _set(message)
-    if message.tool_calls:
-        data["tool_calls"] = [_set(call) for call in message.tool_calls]
-    return data
-
-
-def _read(row: dict[str, Any]) -> Message:
-    calls = tuple(ToolCall(**call) for call in row.pop("tool_calls", ()))
-    return Message(**{**row, "images": tuple(row.get("images", ())), "tool_calls": calls})
 
 
 class Recorded:
@@ -87,8 +68,7 @@ class Recorded:
     async def call(self, request: Request) -> Reply:
         """Ask the target."""
         reply = await self._model.call(replace(request, sample=self._sample))
-        said = Message("assistant", reply.text, tool_calls=reply.tool_calls)
-        self.messages = (*request.messages, *reply.steps, said)
+        self.messages = (*request.messages, *reply.steps, reply.turn())
         self.usage += reply.usage
         return reply
 

@@ -6,6 +6,7 @@ from contextlib import aclosing
 import pytest
 
 from skillgit.concurrency import gather, ordered
+from skillgit.errors import HandedOff
 
 
 async def _sleepy(seconds: float) -> float:
@@ -73,3 +74,35 @@ def test_a_closed_stream_cancels_what_is_in_flight() -> None:
 
     assert asyncio.run(main()) == [0, 1]
     assert finished == [0, 1]
+
+
+def test_what_is_handed_off_waits_for_the_others_and_the_last_word_counts() -> None:
+    ended = []
+
+    async def work(item: int) -> int:
+        await asyncio.sleep(0)
+        ended.append(item)
+        if item in (2, 5):
+            raise HandedOff(f"{len(ended)} so far")
+        return item
+
+    async def main() -> list[int]:
+        seen = []
+        with pytest.raises(HandedOff, match="6 so far"):
+            async with aclosing(ordered(work, range(8), 2)) as results:
+                async for result in results:
+                    seen.append(result)
+        return seen
+
+    assert asyncio.run(main()) == [0, 1]
+    assert ended == list(range(8))
+
+
+def test_a_failure_beside_what_is_handed_off_ends_at_once() -> None:
+    async def work(item: int) -> None:
+        if item == 1:
+            raise ValueError("broken")
+        raise HandedOff("waits")
+
+    with pytest.raises(ValueError, match="broken"):
+        asyncio.run(gather((work(i) for i in range(3)), 1))

@@ -34,13 +34,14 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn. ``images`` are file paths, ``http(s)`` URLs or ``data:`` URIs."""
+    """One turn. ``images`` are file paths, ``http(s)`` URLs or ``data:`` URIs; ``thoughts`` are a reply's, as they came."""
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str
     images: tuple[str, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
+    thoughts: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +102,22 @@ NO_USAGE = Usage(usd=0.0, calls=0)
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered. ``steps`` is what an agent did on the way (tool calls and their results)."""
+    """What a model answered.
+
+    ``steps`` is what an agent did on the way (tool calls and their results). ``thoughts`` are in the provider's form; it wants
+    them back with the results of the tools that it called, for which ``turn`` is there.
+    """
 
     text: str
     usage: Usage = field(default_factory=Usage)
     stop: Stop = "stop"
     tool_calls: tuple[ToolCall, ...] = ()
     steps: tuple[Message, ...] = ()
+    thoughts: tuple[Mapping[str, Any], ...] = ()
+
+    def turn(self) -> Message:
+        """The reply as a turn of the conversation that goes on."""
+        return Message("assistant", self.text, tool_calls=self.tool_calls, thoughts=self.thoughts)
 
 
 @runtime_checkable

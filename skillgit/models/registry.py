@@ -81,6 +81,8 @@ BACKENDS = (
         "anthropic:claude-opus-4-8",
         _key("ANTHROPIC_API_KEY"),
     ),
+    Backend("handoff", "skillgit.models.handoff:Handoff", BOTH, "somebody who answers files", "handoff:FOLDER"),
+    Backend("replay", "skillgit.models.recording:Replay", BOTH, "a file that record: FILE made", "replay:FILE"),
     *(Backend(p.provider, "skillgit.models.openai:PresetModel", BOTH, p.needs, p.example, p.missing) for p in PRESETS),
 )
 
@@ -109,7 +111,14 @@ def create(settings: ModelSettings, role: Role) -> Model:
         raise ConfigError(f"models.{role}: {settings.model} can only be the {' or '.join(backend.roles)}")
     module, _, attribute = backend.factory.partition(":")
     model: Model = getattr(importlib.import_module(module), attribute)(settings, name)
-    return model
+    return recorded(model, settings.record) if settings.record else model
+
+
+def recorded(model: Model, file: str) -> Model:
+    """The model with its calls kept in a file."""
+    from skillgit.models.recording import Recording
+
+    return Recording(model, file)
 
 
 def _find(provider: str, role: Role) -> Backend:

@@ -12,7 +12,7 @@ from skillgit.config import ModelSettings
 from skillgit.errors import FatalModelError
 from skillgit.models import registry
 from skillgit.models.base import Request
-from skillgit.models.presets import BY_PROVIDER, PRESETS, applied
+from skillgit.models.presets import BY_PROVIDER, PRESETS, Preset, applied
 from tests.models.asking import ASK, KEY, SCHEMA, ask
 from tests.servers.scripted import Call, Fail, Server
 
@@ -66,14 +66,13 @@ def test_a_server_on_this_machine_gets_no_key_and_is_free(preset: Any, monkeypat
 
 
 def test_whether_a_server_on_this_machine_is_there_is_looked_up() -> None:
-    with Server(lambda call: "x") as server:
-        here = type(BY_PROVIDER["ollama"])("some", f"{server.url}/v1", "", "some:x")
-        assert here.missing() == ""
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        port = closed.getsockname()[1]
-        gone = type(here)("some", f"http://127.0.0.1:{port}/v1", "", "some:x")
-        assert gone.missing() == f"start its server, nothing listens at 127.0.0.1:{port}"
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        port = server.getsockname()[1]
+        one = Preset("some", f"http://127.0.0.1:{port}/v1", "", "some:x")
+        assert one.missing() == f"start its server, nothing listens at 127.0.0.1:{port}"
+        server.listen()
+        assert one.missing() == ""
 
 
 @pytest.mark.parametrize(
