@@ -11,12 +11,12 @@ from skillgit.commands._options import Json
 
 def run(
     action: Annotated[
-        str, typer.Argument(metavar="[prepare]", show_default=False, help="list them, or prepare one")
+        str, typer.Argument(metavar="prepare", show_default=False, help="list them, or prepare one")
     ] = "",
-    name: Annotated[str, typer.Argument(metavar="[ENV]", show_default=False, help="the environment to prepare")] = "",
+    name: Annotated[str, typer.Argument(metavar="ENV", show_default=False, help="the environment to prepare")] = "",
     source: Annotated[
         Path | None,
-        typer.Argument(metavar="[SOURCE]", show_default=False, help="your own download: a file or a folder"),
+        typer.Argument(metavar="SOURCE", show_default=False, help="your own download: a file or a folder"),
     ] = None,
     hub: Annotated[bool, typer.Option("--hub", help="fetch from the hub (pip install 'skillgit[hub]')")] = False,
     revision: Annotated[str, typer.Option("--revision", help="of the source; it is recorded")] = "",
