@@ -6,21 +6,24 @@ import hashlib
 import ipaddress
 import json
 import os
+from collections.abc import Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 from skillgit.config import ModelSettings
 from skillgit.errors import FatalModelError
 
 
-def api_key(settings: ModelSettings, variable: str, domain: str) -> str:
+def api_key(settings: ModelSettings, variable: str, *domains: str) -> str:
     """The key from the environment.
 
-    ``variable`` is the provider's own; its key goes to ``domain`` and to this machine, to any other host only when
+    ``variable`` is the provider's own; its key goes to ``domains`` over HTTPS and to this machine, anywhere else only when
     ``api_key_env`` names a variable. Raises FatalModelError naming the variable, never the key.
     """
     name = settings.api_key_env or variable
-    host = urlsplit(settings.base_url).hostname or domain
-    if not settings.api_key_env and not (host == domain or host.endswith(f".{domain}") or _is_this_machine(host)):
+    if settings.base_url and not (settings.api_key_env or _is_for(settings.base_url, domains)):
+        url = urlsplit(settings.base_url)
+        host = url.hostname if url.scheme == "https" else f"{url.hostname} over {url.scheme}"
         raise FatalModelError(
             f"{settings.model}: the key in {variable} is not for {host}",
             hint=f"name the variable of its key: api_key_env: ...; {variable} too is sent there when it is named",
@@ -35,6 +38,21 @@ def api_key(settings: ModelSettings, variable: str, domain: str) -> str:
             f"{settings.model}: what the variable {name} holds cannot be a key", hint=f"export {name}=..."
         )
     return key
+
+
+def only_bearer(secret: str) -> dict[str, Any]:
+    """Headers with this secret ("" for none), and without those that the environment holds for OpenAI."""
+    from openai import Omit
+
+    bearer: Any = f"Bearer {secret}" if secret else Omit()
+    return {"Authorization": bearer, "OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+
+
+def _is_for(address: str, domains: Sequence[str]) -> bool:
+    url = urlsplit(address)
+    host = url.hostname or ""
+    theirs = any(host == domain or host.endswith(f".{domain}") for domain in domains)
+    return _is_this_machine(host) or (theirs and url.scheme == "https")
 
 
 def _is_this_machine(host: str) -> bool:

@@ -59,7 +59,11 @@ class OpenAIModel(SdkModel):
     def _key(self) -> str:
         return access.api_key(self._settings, "OPENAI_API_KEY", "api.openai.com")
 
-    def _headers(self, client: AsyncOpenAI) -> dict[str, Any]:
+    async def _secret(self, client: AsyncOpenAI) -> str:
+        """What opens the provider for the next request."""
+        return client.api_key
+
+    def _headers(self, secret: str) -> dict[str, Any]:
         """What a request has besides the SDK's own headers."""
         return {}
 
@@ -68,9 +72,10 @@ class OpenAIModel(SdkModel):
 
         form, create = self._form(client)
         wanted = form.parameters(request, self._settings, attempt)
-        with refusals.translated(openai, self._settings, client.api_key):
+        secret = await self._secret(client)
+        with refusals.translated(openai, self._settings, secret):
             answer = await create(
-                model=self._model, **wanted, extra_body=self._settings.extra, extra_headers=self._headers(client)
+                model=self._model, **wanted, extra_body=self._settings.extra, extra_headers=self._headers(secret)
             )
             with refusals.reading():
                 reply: Reply = form.reply(answer, self._settings)
@@ -107,11 +112,8 @@ class CompatibleModel(OpenAIModel):
     def _key(self) -> str:
         return access.api_key(self._settings, "", "") if self._settings.api_key_env else NO_KEY
 
-    def _headers(self, client: AsyncOpenAI) -> dict[str, Any]:
-        from openai import Omit
-
-        key: Any = f"Bearer {client.api_key}" if client.api_key != NO_KEY else Omit()
-        return {"Authorization": key, "OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+    def _headers(self, secret: str) -> dict[str, Any]:
+        return access.only_bearer("" if secret == NO_KEY else secret)
 
 
 class PresetModel(CompatibleModel):

@@ -48,6 +48,12 @@ def _local_model() -> str:
     return "" if find_spec("xllamacpp") else "pip install 'skillgit[local]'"
 
 
+def _azure() -> str:
+    from skillgit.models.azure import missing
+
+    return missing()
+
+
 BACKENDS = (
     Backend(
         "local",
@@ -80,6 +86,14 @@ BACKENDS = (
         "ANTHROPIC_API_KEY",
         "anthropic:claude-opus-4-8",
         _key("ANTHROPIC_API_KEY"),
+    ),
+    Backend(
+        "azure",
+        "skillgit.models.azure:AzureModel",
+        BOTH,
+        "AZURE_OPENAI_ENDPOINT or base_url; AZURE_OPENAI_API_KEY, or the extra skillgit[azure] for Entra ID",
+        "azure:DEPLOYMENT",
+        _azure,
     ),
     Backend("handoff", "skillgit.models.handoff:Handoff", BOTH, "somebody who answers files", "handoff:FOLDER"),
     Backend("replay", "skillgit.models.recording:Replay", BOTH, "a file that record: FILE made", "replay:FILE"),

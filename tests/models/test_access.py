@@ -21,6 +21,7 @@ from tests.models.asking import KEY
         ("https://notapi.openai.com.evil/v1", False),
         ("https://127.0.0.1.example.org/v1", False),
         ("https://proxy.example.org/v1", False),
+        ("http://api.openai.com/v1", False),
     ],
 )
 def test_the_key_of_the_environment_goes_to_its_provider_and_this_machine_only(
