@@ -31,6 +31,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "diff": "two revisions: the text, and the score task by task",
         "rejected": "the edits that were tried and failed",
         "export": "the trained document, or the training as a patch",
+        "lint": "check skill documents before they are shared",
         "fsck": "prove that history, journal and notes agree",
     },
     "Set up": {
