@@ -8,6 +8,7 @@ from skillgit.config import ModelSettings
 from skillgit.errors import TaskError
 from skillgit.models import images
 from skillgit.models.base import NO_USAGE, Message, Reply, Request, Stop, ToolCall, Usage
+from skillgit.models.presets import BY_PROVIDER
 from skillgit.models.prices import priced
 from skillgit.models.quirks import Attempt
 from skillgit.models.refusals import Refusal, Refused
@@ -63,6 +64,8 @@ def _message(message: Message) -> dict[str, Any]:
             {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
             for c in message.tool_calls
         ]
+    for thought in message.thoughts:
+        data |= thought
     return data
 
 
@@ -78,7 +81,16 @@ def reply(completion: Any, settings: ModelSettings) -> Reply:
     usage = _usage(completion.usage, settings)
     if message.refusal:
         return Reply(message.refusal, usage, "refusal")
-    return Reply(message.content or "", usage, STOPS.get(reason, "tool_calls" if calls else "stop"), calls)
+    thoughts = _carried(message, settings) if calls else ()
+    stop = STOPS.get(reason, "tool_calls" if calls else "stop")
+    return Reply(message.content or "", usage, stop, calls, thoughts=thoughts)
+
+
+def _carried(message: Any, settings: ModelSettings) -> tuple[dict[str, Any], ...]:
+    """The fields that this server wants back with the results of tools."""
+    preset = BY_PROVIDER.get(settings.model.partition(":")[0])
+    names = preset.carried if preset else ()
+    return tuple({name: message.model_extra[name]} for name in names if (message.model_extra or {}).get(name))
 
 
 def _usage(usage: Any, settings: ModelSettings) -> Usage:

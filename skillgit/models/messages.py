@@ -24,6 +24,7 @@ SHARE = {"low": 0.25, "medium": 0.5, "high": 0.75}
 """Of the output limit, what models that know no adaptive thinking may think; MOST_SHARE above high."""
 MOST_SHARE = 0.85
 LEAST_THOUGHT = 1024
+THINKING = ("thinking", "redacted_thinking")
 
 
 def parameters(request: Request, settings: ModelSettings, attempt: Attempt) -> dict[str, Any]:
@@ -95,6 +96,8 @@ def _turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 
 def _blocks(message: Message) -> list[dict[str, Any]]:
+    if message.thoughts:
+        return [dict(block) for block in message.thoughts]
     blocks: list[dict[str, Any]] = [{"type": "text", "text": message.content}] if message.content else []
     blocks += [{"type": "image", "source": _source(image)} for image in message.images]
     if message.role == "tool":
@@ -121,7 +124,15 @@ def reply(message: Any, settings: ModelSettings) -> Reply:
     calls = tuple(
         ToolCall(block.id, block.name, json.dumps(block.input)) for block in message.content if block.type == "tool_use"
     )
+    thought = calls and any(block.type in THINKING for block in message.content)
     usage = message.usage
     read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
     counted = priced(settings, usage.input_tokens + read + written, usage.output_tokens, read, written)
-    return Reply(text, counted, STOPS.get(message.stop_reason, "stop"), calls)
+    return Reply(
+        text, counted, STOPS.get(message.stop_reason, "stop"), calls, thoughts=_whole(message) if thought else ()
+    )
+
+
+def _whole(message: Any) -> tuple[dict[str, Any], ...]:
+    """All blocks in their order, as the API wants a turn with signed thoughts back."""
+    return tuple(block.model_dump(mode="json", exclude_unset=True, exclude_none=True) for block in message.content)

@@ -156,3 +156,42 @@ def test_results_of_parallel_tools_are_one_turn_with_their_images() -> None:
 def test_a_seed_that_has_no_effect_is_told(caplog: pytest.LogCaptureFixture) -> None:
     registry.create(ModelSettings(model=ANTHROPIC, seed=1), "target")
     assert "seed has no effect" in caplog.text
+
+
+@pytest.mark.parametrize("room", [4096, LONG])
+def test_signed_thoughts_go_back_with_the_results_of_tools(room: int) -> None:
+    says = iter([Say("let me see", "tool_calls", (("t1", "add", {"a": 3}),), thoughts="hm"), Say("3", thoughts="easy")])
+    with Server(lambda call: next(says)) as server:
+        first = ask(ANTHROPIC, server, max_tokens=room, reasoning_effort="low")
+        turns = (*ASK.messages, first.turn(), Message("tool", "3", tool_call_id="t1"))
+        last = ask(ANTHROPIC, server, Request(turns), max_tokens=room, reasoning_effort="low")
+        sent = server.requests[1].body["messages"]
+    assert (first.text, last.text, last.thoughts) == ("let me see", "3", ())  # nothing follows the last answer
+    assert sent[1] == {
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": "hm", "signature": "signed"},
+            {"type": "text", "text": "let me see"},
+            {"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 3}},
+        ],
+    }
+
+
+def test_a_turn_without_thoughts_is_built_from_its_parts() -> None:
+    says = iter([Say("", "tool_calls", (("t1", "add", {"a": 3}),)), Say("3")])
+    with Server(lambda call: next(says)) as server:
+        first = ask(ANTHROPIC, server)
+        assert first.thoughts == ()
+        ask(ANTHROPIC, server, Request((*ASK.messages, first.turn(), Message("tool", "3", tool_call_id="t1"))))
+        sent = server.requests[1].body["messages"]
+    assert sent[1]["content"] == [{"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 3}}]
+
+
+def test_the_cached_prefix_is_the_same_for_every_task_of_a_step() -> None:
+    with Server(lambda call: "ok") as server:
+        tasks = [Request((Message("system", "The skill."), Message("user", f"Task {n}"))) for n in range(3)]
+        ask_all(ANTHROPIC, server, tasks)
+        prefixes = [json.dumps(call.body["system"]) for call in server.requests]
+        users = [json.dumps(call.body["messages"]) for call in server.requests]
+    assert len(set(prefixes)) == 1 and "ephemeral" in prefixes[0]
+    assert len(set(users)) == 3 and not any("ephemeral" in user for user in users)

@@ -11,10 +11,10 @@ import pytest
 from skillgit.config import ModelSettings
 from skillgit.errors import FatalModelError
 from skillgit.models import registry
-from skillgit.models.base import Request
+from skillgit.models.base import Message, Request
 from skillgit.models.presets import BY_PROVIDER, PRESETS, Preset, applied
 from tests.models.asking import ASK, KEY, SCHEMA, ask
-from tests.servers.scripted import Call, Fail, Server
+from tests.servers.scripted import Call, Fail, Say, Server
 
 KEYED = [preset for preset in PRESETS if preset.variable]
 LOCAL = [preset for preset in PRESETS if not preset.variable]
@@ -149,3 +149,18 @@ def test_a_preset_changes_the_fingerprint_of_what_it_sends() -> None:
 
     assert printed() == printed(reasoning_effort="none")  # the same request
     assert printed() != printed(reasoning_effort="high")
+
+
+@pytest.mark.parametrize(
+    ("model", "carried"), [("deepseek:x", True), ("ollama:x", False), ("openai-compatible:x", False)]
+)
+def test_thoughts_go_back_with_the_results_of_tools_where_a_server_wants_them(
+    model: str, carried: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEEPSEEK_API_KEY", KEY)
+    with Server(lambda call: Say("", "tool_calls", (("t1", "add", {"a": 3}),), thoughts="hm")) as server:
+        first = ask(model, server)
+        ask(model, server, Request((*ASK.messages, first.turn(), Message("tool", "3", tool_call_id="t1"))))
+        turn = server.requests[1].body["messages"][2]
+    assert turn.get("reasoning_content") == ("hm" if carried else None)
+    assert turn["tool_calls"][0]["id"] == "t1"

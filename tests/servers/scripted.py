@@ -21,6 +21,7 @@ class Say:
 
     ``stop`` is stop, length, tool_calls or refusal; ``tools`` are (id, name, arguments); ``tokens`` are read (of which from the
     cache, third) and written, None for a server that reports none; ``written`` went into the cache. ``delay`` is in seconds.
+    ``thoughts`` come first: signed in Messages, as ``reasoning_content`` in Chat Completions.
     """
 
     text: str = ""
@@ -29,6 +30,7 @@ class Say:
     tokens: tuple[int, int, int] | None = (20, 7, 4)
     written: int = 0
     delay: float = 0.0
+    thoughts: str = ""
 
 
 @dataclass
@@ -173,6 +175,8 @@ def _chat(call: Call, say: Say) -> dict[str, Any]:
         message |= {"content": None, "refusal": say.text}
     if tools:
         message["tool_calls"] = tools
+    if say.thoughts:
+        message["reasoning_content"] = say.thoughts
     finish = {"length": "length", "tool_calls": "tool_calls"}.get(say.stop, "stop")
     read, wrote, cached = say.tokens or (0, 0, 0)
     whole: dict[str, Any] = {
@@ -239,7 +243,10 @@ STOPS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "
 
 
 def _message(call: Call, say: Say) -> dict[str, Any]:
-    content: list[dict[str, Any]] = [{"type": "text", "text": say.text}] if say.text else []
+    content: list[dict[str, Any]] = []
+    if say.thoughts:
+        content.append({"type": "thinking", "thinking": say.thoughts, "signature": "signed"})
+    content += [{"type": "text", "text": say.text}] if say.text else []
     content += [{"type": "tool_use", "id": i, "name": n, "input": a} for i, n, a in say.tools]
     read, wrote, cached = say.tokens or (0, 0, 0)
     return {
@@ -320,6 +327,9 @@ def _message_events(call: Call, say: Say) -> Iterator[str]:
     whole = _message(call, say)
     yield _event("message_start", {"message": {**whole, "content": [], "stop_reason": None}})
     for index, block in enumerate(whole["content"]):
+        if block["type"] == "thinking":
+            yield from _thinking_events(index, block)
+            continue
         if block["type"] == "text":
             begun, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
         else:
@@ -333,3 +343,12 @@ def _message_events(call: Call, say: Say) -> Iterator[str]:
     end = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
     yield _event("message_delta", {"delta": end, "usage": {"output_tokens": whole["usage"]["output_tokens"]}})
     yield _event("message_stop", {})
+
+
+def _thinking_events(index: int, block: dict[str, Any]) -> Iterator[str]:
+    yield _event(
+        "content_block_start", {"index": index, "content_block": {"type": "thinking", "thinking": "", "signature": ""}}
+    )
+    for kind, key in (("thinking_delta", "thinking"), ("signature_delta", "signature")):
+        yield _event("content_block_delta", {"index": index, "delta": {"type": kind, key: block[key]}})
+    yield _event("content_block_stop", {"index": index})
