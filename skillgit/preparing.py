@@ -1,7 +1,7 @@
 """Makes a benchmark's task file from its own data: joined, split, checked, and written whole or not at all.
 
-A bundled environment's prepare.py has ``prepare(source)``, which yields task records, and may say ``LICENCE`` and ``SIZES``, the
-sizes of the splits of the paper.
+A bundled environment's prepare.py has ``prepare(source)``, which yields task records. It may say ``LICENCE`` and ``SIZES``, the
+sizes of the splits of the paper, and have ``files(source, ids)``, which puts the files there that the tasks with these ids need.
 """
 
 from __future__ import annotations
@@ -58,6 +58,9 @@ def prepare(env: Path, source: Source, ids: Path | None = None) -> tuple[Prepare
     _refuse_duplicates(found)
     parted, how = _parted(found, wanted, sizes)
     splits.assign(parted, (2, 1, 7), SEED)
+    if hasattr(module, "files"):
+        with calling("files()"):
+            module.files(source, frozenset(task.id for task in parted))
     text = "".join(f"{json.dumps(_record(task), ensure_ascii=False)}\n" for task in parted)
     counts = Counter(task.split for task in parted)
     made = Prepared(

@@ -30,11 +30,18 @@ class Source:
     into: Path
     revision: str = ""
 
-    def rows(self, *, hub: str = "", config: str | None = None, splits: Iterable[str] = ("train",)) -> Iterator[Row]:
+    def rows(
+        self,
+        *,
+        hub: str = "",
+        config: str | None = None,
+        splits: Iterable[str] = ("train",),
+        without: Iterable[str] = (),
+    ) -> Iterator[Row]:
         """The rows, each with the ``split`` it lies in where the download comes in splits.
 
-        ``hub`` is the data set's name there, "" for one that is not fetched from the hub. Raises TaskError, ConfigError, or
-        RefusedError for one that only its owner gives out.
+        ``hub`` is the data set's name there, "" for one that is not fetched from the hub; columns ``without`` which the rows
+        do are not decoded. Raises TaskError, ConfigError, or RefusedError for one that only its owner gives out.
         """
         if self.path is not None:
             return local_rows(self.path)
@@ -43,7 +50,13 @@ class Source:
                 "this benchmark is not fetched from the hub: its owner gives it out, or it lies elsewhere",
                 hint="get it yourself as its README says, and name the folder",
             )
-        return _hub_rows(hub, config, splits, self.revision)
+        return _hub_rows(hub, config, splits, self.revision, frozenset(without))
+
+    @property
+    def folder(self) -> Path:
+        """What the paths in the rows are relative to."""
+        path = self.path or Path()
+        return path if path.is_dir() else path.parent
 
     def keep(self, name: str, data: bytes | Path) -> str:
         """Put a file under ``into``/data, whole or not at all, unless it is there already; returns its path from ``into``."""
@@ -102,7 +115,9 @@ def _file_rows(path: Path) -> Iterator[Row]:
     yield from rows
 
 
-def _hub_rows(name: str, config: str | None, splits: Iterable[str], revision: str) -> Iterator[Row]:
+def _hub_rows(
+    name: str, config: str | None, splits: Iterable[str], revision: str, without: frozenset[str]
+) -> Iterator[Row]:
     try:
         import datasets
     except ModuleNotFoundError:
@@ -114,4 +129,4 @@ def _hub_rows(name: str, config: str | None, splits: Iterable[str], revision: st
             found = datasets.load_dataset(name, config, split=split, revision=revision or None)
         except (OSError, ValueError) as error:
             raise TaskError(f"the hub does not give '{name}': {' '.join(str(error).split())[:300]}") from None
-        yield from found
+        yield from found.remove_columns(sorted(without.intersection(found.column_names)))
