@@ -165,7 +165,7 @@ def optimizer(request: Request) -> str:
         return json.dumps(
             {**data, "edits": [], "reminders": [{"text": words, "task_ids": []}, {"text": "Heed.", "task_ids": []}]}
         )
-    lost = {"op": "insert_after", "target": "nowhere", "content": "- RULE 4 holds.", "title": "say it"}
+    lost = {"op": "insert_after", "target": "nowhere", "content": "- Lost words.", "title": "lose it"}
     copied = {"op": "append", "content": "- Such as: rule 5: train 5.", "title": "copy"}
     return json.dumps(
         {**data, "edits": [*data["edits"], lost, copied] if stage == "reflect_failure" else data["edits"]}
