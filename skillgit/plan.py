@@ -79,12 +79,15 @@ def make_plan(settings: Settings, splits: Splits, skill: str) -> Plan:
     slow = epochs - (0 if settings.slow_update.first_epoch else 1) if settings.slow_update.enabled else 0
     compared = slow + (0 if slow or not settings.meta_skill.enabled else epochs)
     sampled = min(settings.slow_update.samples, len(splits.train))
+    scanned = len(splits.train) if settings.slow_update.pairs == "changed" else sampled
+    aware = epochs if settings.reflect.skill_aware else 0
+    updates = max(slow, aware)
 
     prompt = _tokens(skill) + _mean([_tokens(task.input) for task in splits.train]) + 50
     shown = settings.reflect.minibatch_size * (prompt + REPLY_TOKENS["target"]) + _tokens(skill) + 1000
     reflects = math.ceil(per_step / settings.reflect.minibatch_size) + 1
     merges = _merges(reflects, settings.reflect.merge_batch_size)
-    selection = len(splits.selection)
+    selection = len(splits.selection) * settings.gate.repeats
 
     def target(stage: str, calls: int) -> PlanRow:
         return PlanRow(stage, "target", calls, prompt, REPLY_TOKENS["target"])
@@ -98,11 +101,14 @@ def make_plan(settings: Settings, splits: Splits, skill: str) -> Plan:
         optimizer("reflect", steps * reflects, shown),
         optimizer("aggregate", steps * merges, 4 * REPLY_TOKENS["optimizer"] + _tokens(skill)),
         optimizer("select", steps, 2 * REPLY_TOKENS["optimizer"] + _tokens(skill)),
+        optimizer("rewrite", steps if settings.edits.mode == "rewrite_from_suggestions" else 0, 2 * _tokens(skill)),
         target("gate", steps * selection),
-        target("longitudinal", compared * 2 * sampled),
+        target("salvage", steps * settings.gate.salvage * selection),
+        target("longitudinal", compared * 2 * scanned),
+        optimizer("appendix", aware, 2 * _tokens(skill)),
         optimizer("slow update", slow, 2 * sampled * (prompt + REPLY_TOKENS["target"])),
         optimizer("meta skill", epochs if settings.meta_skill.enabled else 0, 2 * sampled * prompt),
-        target("epoch gate", slow * selection),
+        target("epoch gate", updates * selection),
         target("test", 3 * len(splits.test) if settings.eval.test else 0),
     ]
     sizes = {"train": len(splits.train), "selection": selection, "test": len(splits.test)}

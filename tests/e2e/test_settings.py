@@ -106,6 +106,7 @@ ELSEWHERE = {
     "models.*.seed": "tests.models.test_openai:test_settings_reach_a_chat_completion",
     "models.*.extra": "tests.models.test_openai:test_settings_reach_a_response",
     "models.*.timeout": "tests.models.test_over_the_wire:test_a_call_that_takes_too_long_is_given_up",
+    "models.*.record": "tests.models.test_recording:test_what_a_real_sdk_answered_is_answered_again_without_it",
     "models.*.retries": "tests.models.test_calls:test_after_the_last_try_the_failure_is_the_items",
 }
 """Keys whose effect is shown by another test."""
