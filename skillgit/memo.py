@@ -11,10 +11,11 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from skillgit.models.base import NO_USAGE, Usage
 
+T = TypeVar("T")
 _VERSION = 1
 _SCHEMA = """
 create table answers (kind text, key text, value text not null, primary key (kind, key)) without rowid;
@@ -30,11 +31,13 @@ def _silent(_: str) -> None: ...
 class Memo:
     """Answers by key, and a ledger of what was spent since a journal entry.
 
-    ``path`` None keeps everything in memory. ``warn`` gets one line when the file is unusable.
+    ``path`` None keeps everything in memory. ``warn`` gets one line when the file is unusable, and how often it was of use.
     """
 
     def __init__(self, path: Path | None, warn: Callable[[str], None] = _silent) -> None:
         self._warn = warn
+        self._path = path
+        self.hits = 0
         self._db: sqlite3.Connection | None = None
         try:
             self._db = _open(path)
@@ -58,6 +61,20 @@ class Memo:
         rows = self._run("select value from answers where kind = ? and key = ?", (kind, key))
         return str(rows[0][0]) if rows else None
 
+    def load(self, kind: str, key: str, read: Callable[[str], T]) -> T | None:
+        """The stored answer as ``read`` makes it, counted as a hit; one that it cannot read is dropped with a warning."""
+        stored = self.get(kind, key)
+        if stored is None:
+            return None
+        try:
+            value = read(stored)
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            self._warn(f"an answer in the memo cannot be read ({type(error).__name__}: {error}); it is asked for again")
+            self._run("delete from answers where kind = ? and key = ?", (kind, key))
+            return None
+        self.hits += 1
+        return value
+
     def put(self, kind: str, key: str, value: str) -> None:
         """Store an answer; the first one for a key stays."""
         self._run("insert or ignore into answers values (?, ?, ?)", (kind, key, value))
@@ -79,9 +96,13 @@ class Memo:
         return total
 
     def close(self) -> None:
+        """Close the file, and say how much of it was used."""
         if self._db is not None:
             self._db.close()
             self._db = None
+        if self.hits:
+            self._warn(f"{self.hits} results were known already and cost nothing: {self._path}")
+            self.hits = 0
 
     def _run(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         if self._db is None:
@@ -90,7 +111,8 @@ class Memo:
             return self._db.execute(statement, values).fetchall()
         except sqlite3.Error as error:
             self._warn(f"the memo cannot be used ({error}); going on without it, calls may be paid again")
-            self.close()
+            self._db.close()
+            self._db = None
             return []
 
 

@@ -36,7 +36,7 @@ class PlanRow:
 class Plan:
     """An upper bound of a run's calls and an estimate of its tokens.
 
-    ``usd`` maps a role to its estimated cost; None means that the price is unknown.
+    ``usd`` maps a role to its estimated cost; None means that the price is unknown. ``models`` says which model plays it.
     """
 
     epochs: int
@@ -44,6 +44,7 @@ class Plan:
     splits: dict[str, int]
     rows: tuple[PlanRow, ...]
     usd: dict[str, float | None]
+    models: dict[str, str]
 
     @property
     def total_usd(self) -> float | None:
@@ -60,6 +61,7 @@ class Plan:
             "splits": self.splits,
             "stages": [{"stage": r.stage, "role": r.role, "calls": r.calls, "tokens": r.tokens} for r in self.rows],
             "usd": {**self.usd, "total": self.total_usd},
+            "models": self.models,
         }
 
 
@@ -112,7 +114,8 @@ def make_plan(settings: Settings, splits: Splits, skill: str) -> Plan:
         target("test", 3 * len(splits.test) if settings.eval.test else 0),
     ]
     sizes = {"train": len(splits.train), "selection": selection, "test": len(splits.test)}
-    return Plan(epochs, steps, sizes, tuple(row for row in rows if row.calls), {})
+    models = {role: getattr(settings.models, role).model for role in ("target", "optimizer")}
+    return Plan(epochs, steps, sizes, tuple(row for row in rows if row.calls), {}, models)
 
 
 def _merges(patches: int, group: int) -> int:

@@ -17,9 +17,9 @@ class Replies:
         self._memo = memo
 
     async def get_or_call(self, key: str, call: Callable[[], Awaitable[Reply]]) -> Reply:
-        stored = self._memo.get("reply", key)
-        if stored is not None:
-            return reply_from(json.loads(stored))
+        known = self._memo.load("reply", key, lambda stored: reply_from(json.loads(stored)))
+        if known is not None:
+            return known
         reply = await call()
         self._memo.put("reply", key, json.dumps(reply_data(reply), ensure_ascii=False))
         return reply

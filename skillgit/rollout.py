@@ -180,9 +180,9 @@ class Rollouts:
 
     async def _one(self, skill: Text, task: Task, sample: int) -> Trajectory:
         key = self._key(skill, task, sample)
-        stored = self._memo.get("rollout", key)
-        if stored is not None:
-            return Trajectory.from_json(stored, task)
+        known = self._memo.load("rollout", key, lambda stored: Trajectory.from_json(stored, task))
+        if known is not None:
+            return known
         try:
             trajectory = await self._env.rollout(task, skill.text, self._target, sample=sample)
         except (ProviderError, OutputError) as error:

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from skillgit.memo import Memo
-from skillgit.models.base import NO_USAGE, Usage
+from skillgit.models.base import NO_USAGE, Reply, Usage
+from skillgit.replies import Replies
 
 
 def test_answers_survive_the_process_and_the_first_one_stays(tmp_path: Path) -> None:
@@ -68,6 +73,49 @@ def test_two_processes_may_use_it_at_once(tmp_path: Path) -> None:
     assert two.get("reply", "one49") == "1"
     one.close()
     two.close()
+
+
+def test_what_was_of_use_is_counted_and_told_at_the_end(tmp_path: Path) -> None:
+    said: list[str] = []
+    memo = Memo(tmp_path / "memo.sqlite", said.append)
+    memo.put("reply", "k", "1")
+    assert [memo.load("reply", key, int) for key in ("k", "k", "none")] == [1, 1, None]
+    memo.close()
+    memo.close()
+    assert said == [f"2 results were known already and cost nothing: {tmp_path / 'memo.sqlite'}"]
+
+
+@pytest.mark.parametrize("damaged", ["", "{", "[]", "null", '{"text": "x", "odd": 1}', '{"text": "x", "usage": 3}'])
+def test_a_damaged_answer_is_asked_for_again_and_kept(tmp_path: Path, damaged: str) -> None:
+    said: list[str] = []
+    memo = Memo(tmp_path / "memo.sqlite", said.append)
+    memo.put("reply", "k", damaged)
+
+    async def call() -> Reply:
+        return Reply("good")
+
+    replies = Replies(memo)
+    for _ in range(2):
+        assert asyncio.run(replies.get_or_call("k", call)).text == "good"
+    assert (len(said), memo.hits) == (1, 1)
+    assert "an answer in the memo cannot be read (" in said[0]
+    memo.close()
+
+
+def test_an_answer_from_the_memo_is_a_copy(tmp_path: Path) -> None:
+    memo = Memo(tmp_path / "memo.sqlite")
+    thoughts: dict[str, Any] = {"signature": "s"}
+
+    async def call() -> Reply:
+        return Reply("x", thoughts=(thoughts,))
+
+    async def main() -> Reply:
+        await Replies(memo).get_or_call("k", call)
+        thoughts["signature"] = "changed"
+        return await Replies(memo).get_or_call("k", call)
+
+    assert asyncio.run(main()).thoughts == ({"signature": "s"},)
+    memo.close()
 
 
 def test_usage_of_nothing_is_neutral() -> None:

@@ -22,7 +22,7 @@ def run(
     Example: skillgit train dates -o train.epochs=2 -o limits.usd=5
 
     JSON: {skill, run, finished, unchanged, initial, best, current, steps, test, spend}; with --dry-run the plan: {epochs,
-    steps, splits, stages, usd}.
+    steps, splits, stages, usd, models}.
     """
     from skillgit.progress import reporter
     from skillgit.session import plan_training, run_training

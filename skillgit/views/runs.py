@@ -19,7 +19,8 @@ def plan_lines(plan: Plan) -> list[str]:
     head = f"plan: {plan.epochs} epoch{'s'[: plan.epochs != 1]}, {steps} (so {steps.replace('step', 'proposal')})"
     rows = [[f"  {row.stage}", row.role, f"{row.calls} calls", f"{count(row.tokens)} tokens"] for row in plan.rows]
     cost = ", ".join(f"{role} {money(usd)}" for role, usd in plan.usd.items())
-    return [head, f"tasks: {sizes}", *align(rows, right=(2, 3)), f"  at most, estimated: {cost}"]
+    models = ", ".join(f"{role} {model}" for role, model in plan.models.items())
+    return [head, f"tasks: {sizes}", f"models: {models}", *align(rows, right=(2, 3)), f"  at most, estimated: {cost}"]
 
 
 def summary_lines(summary: Mapping[str, Any]) -> list[str]:

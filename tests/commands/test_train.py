@@ -15,10 +15,15 @@ from tests.world import World
 def test_train_tells_plan_steps_and_summary(untrained: Path, capsys: Captured) -> None:
     assert main(["train", "demo"]) == 0
     out, err = capsys.readouterr()
-    assert err.startswith("plan: 2 epochs, 4 steps (so 4 proposals)\ntasks: train 12, selection 12, test 12\n")
-    assert [line[2:14].strip() for line in err.split("\n\n")[1].splitlines()] == [
+    assert err.startswith(
+        "plan: 2 epochs, 4 steps (so 4 proposals)\ntasks: train 12, selection 12, test 12\n"
+        "models: target openai:world, optimizer openai:world-optimizer\n"
+    )
+    *entries, memo = err.split("\n\n")[1].splitlines()
+    assert [line[2:14].strip() for line in entries] == [
         "entry", "run 1", "step 1/4", "step 2/4", "epoch 1", "step 3/4", "step 4/4", "epoch 2", "run 1",
     ]  # fmt: skip
+    assert re.fullmatch(r"note: \d+ results were known already and cost nothing: .*/\.git/skillgit/memo\.sqlite", memo)
     assert re.search(r"rollout +target +24 +360 +price unknown", out)
     assert "initial" in out
     assert "test (untouched until now)" in out
