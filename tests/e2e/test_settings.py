@@ -154,6 +154,9 @@ def optimizer(request: Request) -> str:
     stage = request.schema_name
     if stage.startswith("rewrite"):
         return json.dumps({"patterns": [], "reasoning": "", "title": "anew", "skill": "# Rules\n\n- RULE 2 holds.\n"})
+    if "suggest" in stage:
+        row = {"type": "add", "title": "say it", "instruction": "Say RULE 2.", "reasoning": "", "sources": [0]}
+        return json.dumps({"patterns": [], "reasoning": "", "suggestions": [row]})
     if stage == "consolidate":
         return json.dumps({"notes": ["RULE 3 holds."]})
     answer = world.optimizer(request)
