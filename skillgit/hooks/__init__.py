@@ -1,0 +1,1 @@
+"""Git hooks: putting them in place beside others, and what they check."""
