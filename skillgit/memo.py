@@ -101,7 +101,8 @@ class Memo:
             self._db.close()
             self._db = None
         if self.hits:
-            self._warn(f"{self.hits} results were known already and cost nothing: {self._path}")
+            known = "1 result was" if self.hits == 1 else f"{self.hits} results were"
+            self._warn(f"{known} known already and cost nothing: {self._path}")
             self.hits = 0
 
     def _run(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
