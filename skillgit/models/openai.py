@@ -6,7 +6,6 @@ import logging
 from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
-from urllib.parse import urlsplit
 
 from skillgit.config import ModelSettings
 from skillgit.errors import ConfigError
@@ -44,6 +43,7 @@ class OpenAIModel(SdkModel):
             "temperature": optional("temperature"),
             "schema": Feature(self.schema, SCHEMA_NAMES),
             "room": Feature(self.room, ROOM),
+            "thoughts": optional("include", "reasoning.encrypted_content", "encrypted content", "Encrypted content"),
         }
         super().__init__(settings, name, fingerprint, features)
         self._estimates = False
@@ -127,5 +127,4 @@ class PresetModel(CompatibleModel):
     def _key(self) -> str:
         if not self._preset.variable:
             return super()._key()
-        domain = urlsplit(self._preset.base_url).hostname or ""
-        return access.api_key(self._settings, self._preset.variable, domain)
+        return access.api_key(self._settings, self._preset.variable, *self._preset.hosts)

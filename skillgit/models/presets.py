@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +23,7 @@ class Preset:
     body of every request; ``thinking`` is added when ``reasoning_effort`` is set and ``plain`` when it is ``none``. ``effort``
     says that the server takes ``reasoning_effort`` itself. ``room`` and ``schema`` are the forms of the output limit and of
     structured output, best first. ``carried`` are fields of an answer that a server wants back with the results of tools.
+    ``elsewhere`` are the provider's hosts in other regions, which its key may go to.
     """
 
     provider: str
@@ -37,6 +37,11 @@ class Preset:
     room: tuple[str, ...] = MAX_COMPLETION[::-1]
     schema: tuple[str, ...] = ("json_schema", "json_object", "")
     carried: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        return (urlsplit(self.base_url).hostname or "", *self.elsewhere)
 
     @property
     def needs(self) -> str:
@@ -46,6 +51,8 @@ class Preset:
         """What is missing here; for a server on this machine, whether anything listens there."""
         if self.variable:
             return "" if os.environ.get(self.variable) else f"set {self.variable}"
+        import socket
+
         address = urlsplit(self.base_url)
         try:
             socket.create_connection((address.hostname or "", address.port or 80), timeout=0.2).close()
@@ -71,6 +78,7 @@ PRESETS = (
         always={"enable_thinking": False},  # open models refuse to think in an answer that is not streamed
         thinking={"enable_thinking": True},
         effort=False,
+        elsewhere=("dashscope.aliyuncs.com", "dashscope-us.aliyuncs.com"),
     ),
     Preset("minimax", "https://api.minimax.io/v1", example="minimax:MiniMax-M3", **MINIMAX),
     Preset("minimax-cn", "https://api.minimaxi.com/v1", example="minimax-cn:MiniMax-M3", **MINIMAX),

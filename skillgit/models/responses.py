@@ -37,6 +37,8 @@ def parameters(request: Request, settings: ModelSettings, attempt: Attempt) -> d
             }
             for tool in request.tools
         ]
+        if attempt.form("thoughts"):
+            wanted["include"] = ["reasoning.encrypted_content"]  # nothing is stored, so thoughts travel with the turns
     return wanted
 
 
@@ -48,6 +50,8 @@ def _format(request: Request, form: str) -> dict[str, Any]:
 
 
 def _items(message: Message) -> list[dict[str, Any]]:
+    if message.thoughts:
+        return [dict(item) for item in message.thoughts]
     content: Any = message.content
     if message.images:
         content = [{"type": "input_text", "text": message.content}] if message.content else []
@@ -78,7 +82,9 @@ def reply(response: Any, settings: ModelSettings) -> Reply:
         stop = "refusal"
     elif response.status == "incomplete":
         raise ValueError(f"it is incomplete: {reason}")
-    return Reply(response.output_text or "".join(refusals), usage, stop, calls)
+    thought = calls and any(item.type == "reasoning" and item.encrypted_content for item in response.output)
+    whole = tuple(item.model_dump(mode="json", exclude_unset=True, exclude_none=True) for item in response.output)
+    return Reply(response.output_text or "".join(refusals), usage, stop, calls, thoughts=whole if thought else ())
 
 
 def _usage(usage: Any, settings: ModelSettings) -> Usage:

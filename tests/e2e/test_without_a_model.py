@@ -63,6 +63,15 @@ def test_a_training_without_any_model(root: Path, capsys: Captured, tmp_path: Pa
     assert answer_all(folder) == 0
 
 
+def test_all_reflections_of_a_step_are_asked_at_once(root: Path, capsys: Captured, tmp_path: Path) -> None:
+    """10 of 12 tasks fail; in minibatches of 3 they take 4 calls, however few may run at once."""
+    folder = tmp_path / "calls"
+    both = [f"models.{role}.model=handoff:{folder}" for role in registry.BOTH]
+    for pending in (12, 12, 4):
+        train(capsys, *both, "reflect.minibatch_size=3", "reflect.concurrency=1", code=4)
+        assert answer_all(folder) == pending
+
+
 def test_the_last_line_says_what_to_do(root: Path, capsys: Captured, tmp_path: Path) -> None:
     assert main(["eval", "demo", "-o", f"models.target.model=handoff:{tmp_path / 'calls'}"]) == 4
     said = capsys.readouterr().err

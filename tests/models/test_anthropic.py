@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
 
-from skillgit.config import ModelSettings
+from skillgit.config import LimitSettings, ModelSettings
 from skillgit.errors import ConfigError, FatalModelError, ProviderError
 from skillgit.models import registry
 from skillgit.models.base import Message, Request
-from tests.models.asking import ANTHROPIC, ASK, SCHEMA, ask, ask_all
+from skillgit.models.calls import Caller, Meter
+from tests.models.asking import ANTHROPIC, ASK, SCHEMA, ask, ask_all, settings_for
+from tests.models.fakes import Waits
 from tests.servers.scripted import Call, Fail, Say, Server
 
 pytestmark = pytest.mark.usefixtures("keys")
@@ -195,3 +198,19 @@ def test_the_cached_prefix_is_the_same_for_every_task_of_a_step() -> None:
         users = [json.dumps(call.body["messages"]) for call in server.requests]
     assert len(set(prefixes)) == 1 and "ephemeral" in prefixes[0]
     assert len(set(users)) == 3 and not any("ephemeral" in user for user in users)
+
+
+def test_a_stream_that_breaks_is_tried_again_by_the_one_layer_that_does() -> None:
+    answers = iter([Fail(cut=True), Fail(200, "Overloaded", kind="overloaded_error"), Say("whole")])
+
+    async def work(server: Server) -> str:
+        given = settings_for(ANTHROPIC, server, max_tokens=LONG)
+        model = Caller(registry.create(given, "target"), given, Meter(LimitSettings()), "target", sleep=Waits())
+        try:
+            return (await model.call(ASK)).text
+        finally:
+            await model.close()
+
+    with Server(lambda call: next(answers)) as server:
+        assert asyncio.run(work(server)) == "whole"
+        assert [call.body["stream"] for call in server.requests] == [True] * 3

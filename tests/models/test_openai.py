@@ -9,7 +9,7 @@ import pytest
 from skillgit.config import ModelSettings
 from skillgit.errors import ConfigError, FatalModelError, ProviderError, TaskError
 from skillgit.models import registry
-from skillgit.models.base import Message, Request
+from skillgit.models.base import Message, Request, Tool
 from tests.models.asking import ASK, CHAT, KEY, OPENAI, SCHEMA, ask, ask_all
 from tests.servers.scripted import Call, Fail, Say, Server
 
@@ -200,3 +200,31 @@ def test_images_in_the_result_of_a_tool() -> None:
             ask(CHAT, server, Request((*ASK.messages, turn)))
         (call,) = server.requests
     assert call.body["input"][-1]["output"][1]["image_url"] == "https://example.org/a.png"
+
+
+def test_sealed_thoughts_go_back_with_the_results_of_tools() -> None:
+    tool = Tool("add", "Adds.", LOOSE)
+    says = iter([Say("let me see", "tool_calls", (("t1", "add", {"a": 3}),), thoughts="sealed"), Say("3")])
+    with Server(lambda call: next(says)) as server:
+        first = ask(OPENAI, server, Request(ASK.messages, tools=(tool,)))
+        turns = (*ASK.messages, first.turn(), Message("tool", "3", tool_call_id="t1"))
+        assert ask(OPENAI, server, Request(turns, tools=(tool,))).thoughts == ()
+        before, after = (call.body for call in server.requests)
+    assert before["include"] == ["reasoning.encrypted_content"]
+    assert [item["type"] for item in after["input"][2:]] == [
+        "reasoning", "message", "function_call", "function_call_output",
+    ]  # fmt: skip
+    assert after["input"][2] == {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed"}
+    assert after["input"][4]["call_id"] == after["input"][5]["call_id"] == "t1"
+
+
+def test_a_model_that_seals_no_thoughts_is_asked_without(caplog: pytest.LogCaptureFixture) -> None:
+    def answer(call: Call) -> str | Fail:
+        said = "Encrypted content is not supported with this model."
+        return Fail(400, said, param="include") if "include" in call.body else "fine"
+
+    with Server(answer) as server:
+        asked = Request(ASK.messages, tools=(Tool("add", "Adds.", LOOSE),))
+        assert [reply.text for reply in ask_all(OPENAI, server, [asked, asked])] == ["fine", "fine"]
+        assert len(server.requests) == 3
+    assert "going on without it" in caplog.text

@@ -164,3 +164,14 @@ def test_thoughts_go_back_with_the_results_of_tools_where_a_server_wants_them(
         turn = server.requests[1].body["messages"][2]
     assert turn.get("reasoning_content") == ("hm" if carried else None)
     assert turn["tool_calls"][0]["id"] == "t1"
+
+
+def test_a_provider_may_have_hosts_in_several_regions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DASHSCOPE_API_KEY", KEY)
+    for host, goes in (("dashscope.aliyuncs.com", True), ("elsewhere.aliyuncs.com", False)):
+        model: Any = registry.create(ModelSettings(model="qwen:x", base_url=f"https://{host}/v1"), "target")
+        if goes:
+            assert model._key() == KEY
+        else:
+            with pytest.raises(FatalModelError, match="is not for elsewhere"):
+                model._key()

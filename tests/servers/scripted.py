@@ -21,7 +21,7 @@ class Say:
 
     ``stop`` is stop, length, tool_calls or refusal; ``tools`` are (id, name, arguments); ``tokens`` are read (of which from the
     cache, third) and written, None for a server that reports none; ``written`` went into the cache. ``delay`` is in seconds.
-    ``thoughts`` come first: signed in Messages, as ``reasoning_content`` in Chat Completions.
+    ``thoughts`` come first: signed in Messages, sealed in Responses, as ``reasoning_content`` in Chat Completions.
     """
 
     text: str = ""
@@ -201,6 +201,8 @@ def _response(call: Call, say: Say) -> dict[str, Any]:
     if say.stop == "refusal":
         content = {"type": "refusal", "refusal": say.text}
     output: list[dict[str, Any]] = []
+    if say.thoughts:
+        output.append({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": say.thoughts})
     if say.text or say.stop == "refusal":
         output.append(
             {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [content]}
