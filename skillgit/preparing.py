@@ -1,7 +1,8 @@
 """Makes a benchmark's task file from its own data: joined, split, checked, and written whole or not at all.
 
-A bundled environment's prepare.py has ``prepare(source)``, which yields task records. It may say ``LICENCE`` and ``SIZES``, the
-sizes of the splits of the paper, and have ``files(source, ids)``, which puts the files there that the tasks with these ids need.
+A bundled environment's prepare.py has ``prepare(source)``, which yields task records. It may say ``HUB``, the data set's name on
+the hub, ``LICENCE``, and ``SIZES``, those of the paper's splits, and have ``files(source, ids)``, which puts the files there that
+the tasks with these ids need.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 from skillgit import splits, tasks
 from skillgit.env_file import calling, load_module
 from skillgit.errors import ConfigError, TaskError
-from skillgit.sources import FOLDERS, PARTIAL, Source, local_rows
+from skillgit.sources import FOLDERS, PARTIAL, Source, local_rows, pinned
 from skillgit.splits import SPLITS, Task
 
 SEED = 42
@@ -51,10 +52,12 @@ def prepare(env: Path, source: Source, ids: Path | None = None) -> tuple[Prepare
     module = load_module(env / "prepare.py")
     if module is None:
         raise ConfigError(f"the environment '{env.name}' brings its tasks along; there is nothing to prepare")
-    with calling("prepare()"):
-        found = tasks.make_tasks(module.prepare(source), "prepare.py")
-    sizes: Sizes = getattr(module, "SIZES", {})
     wanted = read_ids(ids) if ids else {}
+    source = pinned(source, getattr(module, "HUB", ""))
+    with calling("prepare()"):
+        records = (record for record in module.prepare(source) if not wanted or str(record.get("id")) in wanted)
+        found = tasks.make_tasks(records, "prepare.py")
+    sizes: Sizes = getattr(module, "SIZES", {})
     _refuse_duplicates(found)
     parted, how = _parted(found, wanted, sizes)
     splits.assign(parted, (2, 1, 7), SEED)
@@ -65,7 +68,7 @@ def prepare(env: Path, source: Source, ids: Path | None = None) -> tuple[Prepare
     counts = Counter(task.split for task in parted)
     made = Prepared(
         environment=env.name,
-        source=str(source.path.name if source.path else "hub"),
+        source=str(source.path.resolve().name if source.path else "hub"),
         revision=source.revision,
         licence=getattr(module, "LICENCE", "unknown"),
         split_by=how,

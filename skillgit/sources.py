@@ -6,14 +6,18 @@ import csv
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from skillgit.errors import ConfigError, RefusedError, TaskError
 
 Row = dict[str, Any]
-FOLDERS = {"train": "train", "val": "selection", "selection": "selection", "test": "test"}
+FOLDERS = {
+    "train": "train",
+    **dict.fromkeys(("val", "validation", "valid_seen", "selection"), "selection"),
+    **dict.fromkeys(("test", "valid_unseen"), "test"),
+}
 """The folders of a download that comes in splits, and what the splits are called here."""
 PARTIAL = ".part"
 
@@ -115,18 +119,43 @@ def _file_rows(path: Path) -> Iterator[Row]:
     yield from rows
 
 
+def pinned(source: Source, hub: str) -> Source:
+    """A source on the hub at the commit that its revision, or its newest state, is now. Raises TaskError."""
+    if source.path is not None or not hub or Path(hub).is_dir():
+        return source
+    _demand_hub()
+    from httpx2 import HTTPError
+    from huggingface_hub import HfApi
+
+    try:
+        found = HfApi().dataset_info(hub, revision=source.revision or None)
+    except (HTTPError, OSError) as error:
+        raise _silent(hub, error) from None
+    return replace(source, revision=found.sha or source.revision)
+
+
+def _demand_hub() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("datasets") is None:
+        raise ConfigError("reading from the hub needs the package 'datasets'", hint="pip install 'skillgit[hub]'")
+
+
+def _silent(hub: str, error: Exception) -> TaskError:
+    said = " ".join(str(error).split())[:300]
+    return TaskError(f"the hub does not give '{hub}': {said}", hint="download it yourself, and name the file or folder")
+
+
 def _hub_rows(
     name: str, config: str | None, splits: Iterable[str], revision: str, without: frozenset[str]
 ) -> Iterator[Row]:
-    try:
-        import datasets
-    except ModuleNotFoundError:
-        raise ConfigError(
-            "reading from the hub needs the package 'datasets'", hint="pip install 'skillgit[hub]'"
-        ) from None
+    _demand_hub()
+    import datasets
+    from httpx2 import HTTPError
+
     for split in splits:
         try:
             found = datasets.load_dataset(name, config, split=split, revision=revision or None)
-        except (OSError, ValueError) as error:
-            raise TaskError(f"the hub does not give '{name}': {' '.join(str(error).split())[:300]}") from None
+        except (HTTPError, OSError, ValueError) as error:
+            raise _silent(name, error) from None
         yield from found.remove_columns(sorted(without.intersection(found.column_names)))

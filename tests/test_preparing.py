@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import importlib.util
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_httpserver import HTTPServer
 
 from skillgit.errors import ConfigError, RefusedError, SkillgitError, TaskError
 from skillgit.preparing import by_ratio, prepare, read_ids
-from skillgit.sources import Source, local_rows
+from skillgit.sources import Source, local_rows, pinned
 
 MODULE = """\
 LICENCE = "none stated"
@@ -170,6 +173,31 @@ def test_the_hub_is_read_by_its_own_library(tmp_path: Path, bench: Path) -> None
     (bench / "prepare.py").write_text(MODULE.replace("HUB", f"{tmp_path.as_posix()}/none"), encoding="utf-8")
     with pytest.raises(SkillgitError):
         prepare(bench, Source(None, tmp_path))
+
+
+def test_the_hubs_commit_is_recorded(
+    tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, bench: Path
+) -> None:
+    hub = pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr(hub.constants, "ENDPOINT", httpserver.url_for("").rstrip("/"))
+    for place, commit in (("/api/datasets/a/b", "1" * 40), ("/api/datasets/a/b/revision/v2", "2" * 40)):
+        httpserver.expect_request(place).respond_with_json({"id": "a/b", "sha": commit})
+    newest = Source(None, tmp_path)
+    assert pinned(newest, "a/b").revision == "1" * 40
+    assert pinned(Source(None, tmp_path, "v2"), "a/b").revision == "2" * 40
+    assert pinned(newest, "") is newest
+    with pytest.raises(TaskError, match="the hub does not give 'a/none'"):
+        pinned(newest, "a/none")
+
+
+def test_without_the_hubs_library_one_line_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError) as caught:
+        pinned(Source(None, tmp_path), "a/b")
+    assert caught.value.hint == "pip install 'skillgit[hub]'"
 
 
 def test_tasks_are_shuffled_as_the_paper_does() -> None:

@@ -11,14 +11,15 @@ from typing import Any
 from skillgit.errors import TaskError
 from skillgit.sources import Row, Source
 
-HUB: dict[str, Any] = {"hub": "lmms-lab/DocVQA", "config": "DocVQA", "splits": ["validation"]}
+HUB = "lmms-lab/DocVQA"
+PART: dict[str, Any] = {"config": "DocVQA", "splits": ["validation"]}
 LICENCE = "for research: images of the UCSF Industry Documents Library, questions by the challenge's organisers"
 SIZES = {"train": 107, "selection": 53, "test": 374}
 PATH_NOTE = "document_path:"
 
 
 def prepare(source: Source) -> Iterator[dict[str, Any]]:
-    for row in source.rows(**HUB, without=["image"]):
+    for row in source.rows(hub=HUB, **PART, without=["image"]):
         name, question = _name(row), str(row.get("question") or "").partition(PATH_NOTE)[0].strip()
         if not question:
             raise TaskError(f"row {name} of DocVQA has no question")
@@ -35,7 +36,7 @@ def prepare(source: Source) -> Iterator[dict[str, Any]]:
 
 def files(source: Source, ids: Set[str]) -> None:
     """The page images; those that are there already are kept, so an interrupted run goes on."""
-    for row in source.rows(**HUB):
+    for row in source.rows(hub=HUB, **PART):
         if _name(row) in ids:
             source.keep(_file(row), _image(source, row))
 

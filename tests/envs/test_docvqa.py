@@ -103,7 +103,7 @@ def test_images_of_the_hub_become_files(tmp_path: Path) -> None:
         )
     (hub / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     fetched = module("docvqa", "prepare.py")
-    fetched.HUB = {"hub": str(hub)}
+    fetched.HUB, fetched.PART = str(hub), {}
     source = Source(None, tmp_path)
     found = list(fetched.prepare(source))
     fetched.files(source, {"0", "3"})

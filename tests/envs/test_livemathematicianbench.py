@@ -113,6 +113,8 @@ def test_months_and_normalised_items_give_the_same_tasks(tmp_path: Path) -> None
     assert raw == items
     assert Counter(row["split"] for row in raw.values()) == {"train": 19, "selection": 12, "test": 27}
     assert sum(row["choices"][0]["text"] == live.META for row in raw.values()) == 22
+    folder = made(NAME, tmp_path / "repo", BENCHDATA / NAME)
+    assert len(env.load(folder, ["tasks=data/tasks.jsonl", "options.drop_meta_option=true"]).tasks()) == 58 - 22
 
 
 @needs_benchdata
