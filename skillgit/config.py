@@ -108,7 +108,7 @@ class ModelSettings(Section):
         description="provider:model, e.g. openai:gpt-5.5, anthropic:claude-opus-4-8, local:qwen2.5-coder-0.5b"
     )
     base_url: Annotated[str, AfterValidator(_url)] = Field(
-        "", description="API address, for openai-compatible servers or a proxy"
+        "", description="API address, for openai-compatible and azure, another region or a proxy"
     )
     api_key_env: Annotated[str, AfterValidator(_variable)] = Field(
         "", description="name of the environment variable that holds the key"
@@ -121,7 +121,9 @@ class ModelSettings(Section):
         None, ge=0, le=2, description="sampling temperature; unset leaves the provider's default"
     )
     max_tokens: int = Field(4096, ge=1, description="output limit of one reply, in tokens")
-    reasoning_effort: str = Field("", description="for reasoning models: low, medium, high, ...")
+    reasoning_effort: str = Field(
+        "", description="for reasoning models: low, medium, high, ...; none turns thinking off"
+    )
     timeout: float = Field(120, gt=0, description="seconds one call may take")
     retries: int = Field(5, ge=0, description="further attempts after 429, 5xx or a lost connection")
     concurrency: int = Field(8, ge=1, description="calls in flight at once; falls by itself on 429")

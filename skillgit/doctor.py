@@ -19,6 +19,7 @@ from skillgit.git.repo import Repo
 from skillgit.models import registry
 from skillgit.models.calls import Caller, Meter
 from skillgit.models.ping import ping
+from skillgit.models.presets import BY_PROVIDER
 from skillgit.workspace import skill_folder, skill_names
 
 GIT_AT_LEAST = (2, 31)
@@ -125,6 +126,8 @@ def _keys() -> Iterator[Row]:
             yield Row(backend.provider, "warning", f"not ready: {backend.needs}", missing)
         elif missing and backend.provider != "local":
             absent.append(backend.provider)
+        elif backend.provider in BY_PROVIDER:  # which of its models the key is good for, doctor NAME finds out
+            yield Row(backend.provider, "ok", f"ready: {backend.needs}")
         elif backend.needs.endswith("_API_KEY"):
             yield _model("target", ModelSettings(model=backend.example, max_tokens=256, retries=0, timeout=30))
     if absent:

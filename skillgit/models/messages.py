@@ -53,9 +53,11 @@ def parameters(request: Request, settings: ModelSettings, attempt: Attempt) -> d
 def _output(request: Request, settings: ModelSettings, attempt: Attempt) -> dict[str, Any]:
     output: dict[str, Any] = {}
     wanted: dict[str, Any] = {}
-    if settings.reasoning_effort and attempt.form("effort"):
-        output["effort"] = settings.reasoning_effort
-    if settings.reasoning_effort:
+    if settings.reasoning_effort == "none":
+        wanted["thinking"] = {"type": "disabled"}
+    elif settings.reasoning_effort:
+        if attempt.form("effort"):
+            output["effort"] = settings.reasoning_effort
         room = request.max_tokens or settings.max_tokens
         wanted |= _thinking(attempt.form("thinking"), settings.reasoning_effort, room)
     if request.schema is not None and attempt.form("schema"):

@@ -214,3 +214,11 @@ def test_a_stream_that_breaks_is_tried_again_by_the_one_layer_that_does() -> Non
     with Server(lambda call: next(answers)) as server:
         assert asyncio.run(work(server)) == "whole"
         assert [call.body["stream"] for call in server.requests] == [True] * 3
+
+
+def test_thinking_may_be_turned_off() -> None:
+    with Server(lambda call: "ok") as server:
+        ask(ANTHROPIC, server, reasoning_effort="none")
+        body = server.requests[0].body
+    assert body["thinking"] == {"type": "disabled"}
+    assert "output_config" not in body
