@@ -15,6 +15,7 @@ from skillgit import __version__
 GROUPS: dict[str, dict[str, str]] = {
     "Train": {
         "init": "make the folder of a new skill, or of a bundled environment",
+        "import": "adopt a skill, a prompt or a run of SkillOpt",
         "train": "train a skill; goes on by itself after an interruption",
         "eval": "score a revision of a skill",
         "apply": "bring in a unified diff, through the same gate",

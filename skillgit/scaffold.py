@@ -55,23 +55,34 @@ def init(repo: Repo, name: str, *, env: str = "", from_repo: str = "") -> Made:
     ``from_repo`` is a git repository whose history becomes the tasks, for an environment with a ``mine.py``. Raises ConfigError,
     TaskError (too little history) or RepositoryError; nothing is written then.
     """
-    check_name(name)
-    if repo.work_tree is None:
-        raise RepositoryError("a bare repository has no working tree to write to", hint="run init in a clone of it")
+    folder = _place(repo, name)
     if from_repo and not env:
         raise ConfigError("--from-repo needs --env", hint="skillgit init NAME --env commit-type --from-repo PATH")
-    folder = repo.work_tree / FOLDER / name
-    _refuse_odd(repo.work_tree, folder)
-    files = _of_environment(env, name) if env else _from_scratch(name)
+    files = _of_environment(env, name) if env else fresh_files(name)
     notes: tuple[str, ...] = ()
     if from_repo:
         file, text, note = _mined(env, from_repo, folder)
         files[file] = text.encode("utf-8")
         notes = (note,)
+    return write_skill(repo, name, files, notes)
+
+
+def write_skill(repo: Repo, name: str, files: Mapping[str, bytes], notes: tuple[str, ...] = ()) -> Made:
+    """Write the files that are not there yet into ``skills/NAME``."""
+    folder = _place(repo, name)
     fresh = {path: _write(folder / path, data) for path, data in files.items()}
     shown = {path: f"{FOLDER}/{name}/{path}" for path in fresh}
     written = tuple(shown[path] for path, new in fresh.items() if new)
     return Made(written, tuple(shown[path] for path, new in fresh.items() if not new), notes)
+
+
+def _place(repo: Repo, name: str) -> Path:
+    check_name(name)
+    if repo.work_tree is None:
+        raise RepositoryError("a bare repository has no working tree to write to", hint="run this in a clone of it")
+    folder = repo.work_tree / FOLDER / name
+    _refuse_odd(repo.work_tree, folder)
+    return folder
 
 
 def _refuse_odd(root: Path, folder: Path) -> None:
@@ -95,7 +106,8 @@ def _write(path: Path, data: bytes) -> bool:
     return True
 
 
-def _from_scratch(name: str) -> dict[str, bytes]:
+def fresh_files(name: str) -> dict[str, bytes]:
+    """What a skill is made of that is made from scratch."""
     from skillgit.commented import env_yaml
 
     skill = SKILL.format(scalar=_scalar(name), title=name.replace("-", " ").capitalize())
