@@ -25,6 +25,8 @@ from skillgit.splits import SPLITS, Task
 SEED = 42
 KEYS = ("id", "questionId", "uid", "key")
 Sizes = Mapping[str, int]
+Place = tuple[str, str]
+"""A task's id, and the split that the source puts it in, "" for none."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,17 @@ def prepare(env: Path, source: Source, ids: Path | None = None) -> tuple[Prepare
     module = load_module(env / "prepare.py")
     if module is None:
         raise ConfigError(f"the environment '{env.name}' brings its tasks along; there is nothing to prepare")
-    wanted = read_ids(ids) if ids else {}
     source = pinned(source, getattr(module, "HUB", ""))
-    with calling("prepare()"):
-        records = (record for record in module.prepare(source) if not wanted or str(record.get("id")) in wanted)
-        found = tasks.make_tasks(records, "prepare.py")
     sizes: Sizes = getattr(module, "SIZES", {})
-    _refuse_duplicates(found)
-    parted, how = _parted(found, wanted, sizes)
+    with calling("prepare()"):
+        known = [_place(record) for record in module.prepare(source)]
+        _refuse_duplicates(name for name, _ in known)
+        chosen, how = _chosen(known, read_ids(ids) if ids else {}, sizes)
+        taken = (
+            record for record in module.prepare(source) if _place(record)[0] in chosen
+        )  # again: few of many are kept
+        found = tasks.make_tasks(taken, "prepare.py")
+    parted = [replace(task, split=chosen[task.id]) for task in found]
     splits.assign(parted, (2, 1, 7), SEED)
     if hasattr(module, "files"):
         with calling("files()"):
@@ -133,21 +138,28 @@ def by_ratio(ids: Sequence[str], sizes: Sizes) -> dict[str, str]:
     return dict(zip(drawn, names, strict=True))
 
 
-def _parted(found: Sequence[Task], wanted: Mapping[str, str], sizes: Sizes) -> tuple[list[Task], str]:
-    """The tasks that are taken, each in its split, and by what."""
-    if not wanted and all(task.split for task in found):
-        return list(found), "the source"
-    missing = wanted.keys() - {task.id for task in found}
+def _place(record: Mapping[str, Any]) -> Place:
+    task_id = record.get("id")
+    if task_id in (None, ""):
+        tasks.make_task(record, "prepare.py")  # which says what is wrong
+    return str(task_id), str(record.get("split") or "")
+
+
+def _chosen(known: Sequence[Place], wanted: Mapping[str, str], sizes: Sizes) -> tuple[Mapping[str, str], str]:
+    """The split of each task that is taken, and by what."""
+    if not wanted and all(split for _, split in known):
+        return dict(known), "the source"
+    if not wanted:
+        return by_ratio([name for name, _ in known], sizes), f"2:1:7 with seed {SEED}"
+    missing = wanted.keys() - dict(known).keys()
     if missing:
         first = ", ".join(sorted(missing)[:3])
         raise TaskError(f"{len(missing)} of {len(wanted)} ids are not in the source, such as {first}")
-    chosen = wanted or by_ratio([task.id for task in found], sizes)
-    how = "ids" if wanted else f"2:1:7 with seed {SEED}"
-    return [replace(task, split=chosen[task.id]) for task in found if task.id in chosen], how
+    return wanted, "ids"
 
 
-def _refuse_duplicates(found: Iterable[Task]) -> None:
-    twice = [name for name, count in Counter(task.id for task in found).items() if count > 1]
+def _refuse_duplicates(names: Iterable[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise TaskError(f"{len(twice)} ids stand more than once in the source, such as {twice[0]}")
 

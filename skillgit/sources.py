@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -102,21 +102,37 @@ def _first(folder: Path) -> Path:
 
 def _file_rows(path: Path) -> Iterator[Row]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        if path.suffix == ".csv":
-            csv.field_size_limit(2**31 - 1)  # a row may bring a whole document along
-            yield from csv.DictReader(text.splitlines(keepends=True), strict=True)
-            return
-        data = [json.loads(line) for line in text.split("\n") if line.strip()] if path.suffix == ".jsonl" else None
-        data = json.loads(text) if data is None else data
+        yield from _lines(path) if path.suffix == ".jsonl" else _cells(path) if path.suffix == ".csv" else _listed(path)
     except (OSError, ValueError, csv.Error) as error:
         raise TaskError(f"cannot read {path}: {error}") from None
+
+
+def _lines(path: Path) -> Iterator[Row]:
+    """One row at a time: a benchmark may be larger than the memory."""
+    with path.open(encoding="utf-8-sig") as file:
+        yield from (_row(json.loads(line), path) for line in file if line.strip())
+
+
+def _cells(path: Path) -> Iterator[Row]:
+    csv.field_size_limit(2**31 - 1)  # a row may bring a whole document along
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        yield from csv.DictReader(file, strict=True)
+
+
+def _listed(path: Path) -> Iterator[Row]:
+    data = json.loads(path.read_text(encoding="utf-8-sig"))
     rows = data.get("data") if isinstance(data, dict) and isinstance(data.get("data"), list) else data
     if isinstance(rows, dict):
-        rows = [{"id": key, **value} for key, value in rows.items() if isinstance(value, dict)]
-    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        rows = [{"id": key, **value} if isinstance(value, dict) else value for key, value in rows.items()]
+    if not isinstance(rows, list):
         raise TaskError(f"{path}: expected a list of objects")
-    yield from rows
+    yield from (_row(row, path) for row in rows)
+
+
+def _row(value: Any, path: Path) -> Row:
+    if not isinstance(value, dict):
+        raise TaskError(f"{path}: expected a list of objects")
+    return value
 
 
 def pinned(source: Source, hub: str) -> Source:
