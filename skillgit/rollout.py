@@ -15,7 +15,7 @@ from typing import Protocol
 
 from skillgit.concurrency import ordered
 from skillgit.env import Environment, Trajectory
-from skillgit.errors import NotMeasured, OutputError, ProviderError
+from skillgit.errors import HandedOff, NotMeasured, OutputError, ProviderError
 from skillgit.gate import Item, Scores
 from skillgit.memo import Memo
 from skillgit.models.base import Model
@@ -157,15 +157,22 @@ class Rollouts:
     async def _item(self, skill: Text, task: Task, repeats: range, known: Known) -> _Outcome:
         scored: list[tuple[float, float]] = []
         measured: list[Measured] = []
+        waiting: HandedOff | None = None
         for sample in repeats:
             score = known.get((task.id, sample))
             if score is None:
-                trajectory = await self._one(skill, task, sample)
+                try:
+                    trajectory = await self._one(skill, task, sample)
+                except HandedOff as error:
+                    waiting = error  # the other repeats are asked for too, to be answered together
+                    continue
                 if trajectory.error:
                     return _Outcome(task, Item(task.id, "error"), error=trajectory.error)
                 score = (trajectory.hard, trajectory.soft)
                 measured.append(Measured(task, sample, *score))
             scored.append(score)
+        if waiting:
+            raise waiting
         hard, soft = (sum(values) / len(repeats) for values in zip(*scored, strict=True))
         return _Outcome(task, Item(task.id, "scored", hard, soft, len(repeats)), tuple(measured))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from skillgit.config import ModelSettings
@@ -98,4 +99,7 @@ def _usage(usage: Any, settings: ModelSettings) -> Usage:
         return NO_USAGE
     details = usage.prompt_tokens_details
     read, written = (getattr(details, name, None) for name in ("cached_tokens", "cache_write_tokens"))
-    return priced(settings, usage.prompt_tokens, usage.completion_tokens or 0, read, written)
+    counted = priced(settings, usage.prompt_tokens, usage.completion_tokens or 0, read, written)
+    preset = BY_PROVIDER.get(settings.model.partition(":")[0])
+    billed = getattr(usage, preset.billed, None) if preset and preset.billed else None
+    return counted if settings.usd_per_million or billed is None else replace(counted, usd=float(billed))

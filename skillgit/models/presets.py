@@ -23,7 +23,8 @@ class Preset:
     body of every request; ``thinking`` is added when ``reasoning_effort`` is set and ``plain`` when it is ``none``. ``effort``
     says that the server takes ``reasoning_effort`` itself. ``room`` and ``schema`` are the forms of the output limit and of
     structured output, best first. ``carried`` are fields of an answer that a server wants back with the results of tools.
-    ``elsewhere`` are the provider's hosts in other regions, which its key may go to.
+    ``elsewhere`` are the provider's hosts in other regions, which its key may go to. ``billed`` is where the usage of an answer
+    says what it cost, in US dollars.
     """
 
     provider: str
@@ -38,6 +39,7 @@ class Preset:
     schema: tuple[str, ...] = ("json_schema", "json_object", "")
     carried: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
+    billed: str = ""
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -97,8 +99,10 @@ PRESETS = (
         "https://openrouter.ai/api/v1",
         "OPENROUTER_API_KEY",
         "openrouter:openai/gpt-5.5",
+        always={"usage": {"include": True}},
         plain={"reasoning": {"enabled": False}},
         carried=("reasoning_details",),
+        billed="cost",
     ),
     Preset("ollama", "http://localhost:11434/v1", "", "ollama:qwen3"),
     Preset(

@@ -72,6 +72,15 @@ def test_all_reflections_of_a_step_are_asked_at_once(root: Path, capsys: Capture
         assert answer_all(folder) == pending
 
 
+def test_all_repeats_of_a_task_are_asked_at_once(root: Path, capsys: Captured, tmp_path: Path) -> None:
+    folder = tmp_path / "calls"
+    words = ["eval", "demo", "--repeats", "3", "-o", f"models.target.model=handoff:{folder}"]
+    assert main(words) == 4
+    assert answer_all(folder) == 36
+    capsys.readouterr()
+    assert main(words) == 0
+
+
 def test_the_last_line_says_what_to_do(root: Path, capsys: Captured, tmp_path: Path) -> None:
     assert main(["eval", "demo", "-o", f"models.target.model=handoff:{tmp_path / 'calls'}"]) == 4
     said = capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from typing import Any
 from urllib.parse import urlsplit
@@ -86,8 +87,8 @@ def test_whether_a_server_on_this_machine_is_there_is_looked_up() -> None:
         ("deepseek", "", {}),
         ("deepseek", "none", {"thinking": {"type": "disabled"}}),
         ("deepseek", "high", {"thinking": {"type": "enabled"}, "reasoning_effort": "high"}),
-        ("openrouter", "none", {"reasoning": {"enabled": False}}),
-        ("openrouter", "low", {"reasoning_effort": "low"}),
+        ("openrouter", "none", {"reasoning": {"enabled": False}, "usage": {"include": True}}),
+        ("openrouter", "low", {"reasoning_effort": "low", "usage": {"include": True}}),
         ("ollama", "none", {"reasoning_effort": "none"}),
         ("vllm", "none", {"chat_template_kwargs": {"enable_thinking": False}}),
         ("vllm", "low", {"chat_template_kwargs": {"enable_thinking": True}, "reasoning_effort": "low"}),
@@ -175,3 +176,18 @@ def test_a_provider_may_have_hosts_in_several_regions(monkeypatch: pytest.Monkey
         else:
             with pytest.raises(FatalModelError, match="is not for elsewhere"):
                 model._key()
+
+
+@pytest.mark.parametrize(
+    ("more", "usd"), [({}, 0.25), ({"usd_per_million": (1.0, 1.0)}, 12e-6)], ids=["as billed", "as the user says"]
+)
+def test_what_a_router_billed_counts_before_any_price_list(
+    more: dict[str, Any], usd: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENROUTER_API_KEY", KEY)
+    usage = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12, "cost": 0.25}
+    choice = {"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}
+    body = json.dumps({"id": "1", "object": "chat.completion", "created": 1, "choices": [choice], "usage": usage})
+    with Server(lambda call: Fail(200, body=body)) as server:
+        reply = ask("openrouter:openai/gpt-4o", server, **more)
+    assert (reply.text, reply.usage.input_tokens, reply.usage.usd) == ("hi", 10, pytest.approx(usd))
