@@ -18,9 +18,10 @@ SIZES = {"train": 400, "selection": 200, "test": 1400}
 def prepare(source: Source) -> Iterator[dict[str, Any]]:
     for row in source.rows(hub=HUB, splits=("train", "validation")):
         name = row.get("id") or row.get("key")
-        if not name or not row.get("question") or not row.get("answers"):
+        golds = [str(gold) for gold in row.get("answers") or () if str(gold).strip()]
+        if not name or not row.get("question") or not golds:
             raise TaskError(
                 f"row {name or '?'} of SearchQA lacks one of key, question and answers; it has {', '.join(row)}"
             )
-        task = {"id": name, "input": row["question"], "answer": list(row["answers"]), "type": "qa"}
+        task = {"id": name, "input": row["question"], "answer": golds, "type": "qa"}
         yield {**task, "context": row.get("context") or "", "split": row.get("split", "")}

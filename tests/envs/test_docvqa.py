@@ -144,3 +144,11 @@ def test_a_training_on_real_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert step["action"] == "accept_new_best"
     assert "got 'The Paul.', the same but for an article, a currency sign or a mark at its ends" in trained.shown
     assert "type: handwritten|form" in trained.shown and "score: hard 0, soft 0." in trained.shown
+
+
+def test_the_sample_is_what_the_generator_writes() -> None:
+    pytest.importorskip("PIL")
+    generate = module("docvqa", "generate.py")
+    lines = (env.bundled()["docvqa"] / "tasks.jsonl").read_text(encoding="utf-8").splitlines()
+    pages = generate.PAGES.split("== ")[1:]
+    assert [json.loads(line) for line in lines] == [task for page in pages for task in generate.tasks(page)]

@@ -65,6 +65,7 @@ def test_the_papers_scores_are_met() -> None:
         ("It is 5 or 6", "5", 0, 0),
         ("First\n5", "5", 0, 0),
         ("March", "march", 1, 1),
+        ("1\nand 2", "1\nand 2", 1, 1),
         ("", "5", 0, 0),
     ],
 )
@@ -298,3 +299,12 @@ def test_the_sample_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert [step["action"] for step in trained.training.records("step")] == ["accept_new_best"]
     assert "no answer and no tool call" in trained.shown
     assert made("officeqa", tmp_path / "other").joinpath("docs/jsons").is_dir()
+
+
+def test_the_sample_is_what_the_generator_writes() -> None:
+    generate, folder = module("officeqa", "generate.py"), DOCS.parent
+    lines = (folder / "tasks.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == list(generate.tasks())
+    for name in generate.BULLETINS:
+        assert (DOCS / "transformed" / f"{name}.txt").read_text(encoding="utf-8") == generate.text(name)
+        assert (DOCS / "jsons" / f"{name}.json").read_text(encoding="utf-8") == generate.parsed(name)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skillgit import env, judges
+from skillgit.errors import TaskError
 from skillgit.models.base import Request
+from skillgit.sources import Source
 from skillgit.splits import Task
 from tests.envs.bench import BENCHDATA, LESSON, cases, module, needs_benchdata, train
 
@@ -57,6 +60,14 @@ def test_a_near_miss_says_what_is_near(answer: str, note: str) -> None:
     assert judged("reference", answer, "Tom Clancy")[2] == note
 
 
+@pytest.mark.parametrize("lacking", [{"answers": [" "]}, {"question": ""}, {"key": None}])
+def test_a_row_that_lacks_something_is_named(tmp_path: Path, lacking: dict[str, Any]) -> None:
+    row = {"key": "k1", "question": "?", "answers": ["a"], **lacking}
+    (tmp_path / "rows.json").write_text(json.dumps([row]), encoding="utf-8")
+    with pytest.raises(TaskError, match=r"row (k1|\?) of SearchQA lacks one of key, question and answers"):
+        list(module("searchqa", "prepare.py").prepare(Source(tmp_path / "rows.json", tmp_path)))
+
+
 def test_an_empty_answer_never_passes() -> None:
     assert judged("reference", " ", "the")[0] == judged("unicode", "", "a")[0] == 0
 
@@ -93,10 +104,7 @@ def test_the_sample_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 @needs_benchdata
 def test_a_training_on_real_clues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the lesson the target is nearly right, so that reasons for near misses reach the optimizer."""
-    rows = {
-        row["question"]: row["answers"][0]
-        for row in module("searchqa", "prepare.py").Source(BENCHDATA / "searchqa", tmp_path).rows()
-    }
+    rows = {row["question"]: row["answers"][0] for row in Source(BENCHDATA / "searchqa", tmp_path).rows()}
 
     def target(request: Request) -> str:
         asked = request.messages[-1].content.rpartition("## Question\n\n")[2]
