@@ -40,6 +40,7 @@ def _models() -> Iterator[str]:
     yield _line("  optimizer:", ModelsSettings.model_fields["optimizer"])
     yield f"    model: {OPTIMIZER}"
     yield "    # and every other key of target"
+    yield _line("  # judge: null", ModelsSettings.model_fields["judge"])
 
 
 def _judge() -> Iterator[str]:
@@ -68,6 +69,8 @@ def _default(field: FieldInfo) -> str:
     value = field.get_default(call_default_factory=True)
     if isinstance(value, TaskFiles):
         return str(value.all)
+    if isinstance(value, tuple) and not value:
+        return "[]"
     if isinstance(value, tuple):
         return ":".join(f"{part:g}" for part in value)
     return str(yaml.safe_dump(value, default_flow_style=True, width=1000).splitlines()[0])

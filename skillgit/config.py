@@ -96,7 +96,9 @@ class JudgeSettings(BaseModel):
     """``kind`` picks the judge; the other keys belong to it and are checked by it."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
-    kind: str = Field("exact", description="exact, normalized, contains, regex, choice, number, date, json, python")
+    kind: str = Field(
+        "exact", description="exact, normalized, contains, regex, choice, number, date, json, python, command, rubric"
+    )
 
     @property
     def options(self) -> dict[str, Any]:
@@ -152,6 +154,7 @@ AnyModel = Annotated[ModelSettings, BeforeValidator(partial(overriding.spelled_o
 class ModelsSettings(Section):
     target: AnyModel = Field(description="the frozen model that does the tasks")
     optimizer: AnyModel = Field(description="the model that proposes edits")
+    judge: AnyModel | None = Field(None, description="the model that judges, for judge.kind: rubric")
 
 
 class TrainSettings(Section):

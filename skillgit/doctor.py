@@ -16,6 +16,7 @@ from skillgit import env as environments
 from skillgit.config import LimitSettings, ModelSettings
 from skillgit.errors import SkillgitError
 from skillgit.git.repo import Repo
+from skillgit.judging import roles
 from skillgit.models import registry
 from skillgit.models.calls import Caller, Meter
 from skillgit.models.ping import ping
@@ -96,9 +97,11 @@ def _skill(repo: Repo, name: str) -> Iterator[Row]:
         yield Row(f"skill {name}", "failed", error.message, error.hint)
         return
     sizes = f"train {len(splits.train)}, selection {len(splits.selection)}, test {len(splits.test)}"
-    yield Row(f"skill {name}", "ok", f"tasks: {sizes}; every reference answer passes its judge")
-    for role in registry.BOTH:
-        yield _model(role, getattr(env.settings.models, role))
+    yield Row(
+        f"skill {name}", "ok", f"tasks: {sizes}{'' if env.judge.costs else '; every reference answer passes its judge'}"
+    )
+    for role, settings in roles(env).items():
+        yield _model(role, settings)
 
 
 def _model(role: registry.Role, settings: ModelSettings) -> Row:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from skillgit import config as configs
 from skillgit import judges, tasks, templates
@@ -16,13 +17,15 @@ from skillgit.bundles import bundled
 from skillgit.config import Config, Settings
 from skillgit.env_file import calling, hook, load_module
 from skillgit.errors import ConfigError, TaskError
-from skillgit.judges import Judgement
+from skillgit.judges import Judgement, rubric
 from skillgit.models.base import Message, Model, Reply, Request, SkillFile
 from skillgit.splits import Splits, Task, assign
 from skillgit.trajectory import Recorded, Trajectory
 
 __all__ = ["Environment", "Trajectory", "bundled", "load"]
 
+SPOKEN = ("model", "base_url", "api", "temperature", "max_tokens", "reasoning_effort", "seed", "extra")
+"""Settings of a judging model that may change what it says."""
 VERSION = "1"
 """Part of every fingerprint; rises when prompts or judges of ours begin to give other results."""
 
@@ -43,7 +46,11 @@ class Environment:
         self._own_tasks = hook(module, "tasks")
         self._own_rollout = hook(module, "rollout")
         self._own_score = hook(module, "score")
-        self.judge = judges.make(self.settings.judge, module)
+        self.judge = judges.make(self.settings.judge, module, folder)
+        if self.judge.asks and self.settings.models.judge is None:
+            raise ConfigError(
+                "judge.kind: rubric needs models.judge, the model that judges; it is never chosen silently"
+            )
         if module is None:
             _check_prompt_names(folder)
         self.fingerprint = self._fingerprint()
@@ -105,6 +112,8 @@ class Environment:
                 raise TaskError(f"task '{task.id}': there is no image {image}")
 
     def _check_judge(self) -> None:
+        if self.judge.costs and self._own_score is None:
+            return  # see check_costly_judge
         if self._own_score is not None:
             for task in self._tasks:
                 judges.check_empty(self.score, task)
@@ -112,6 +121,11 @@ class Environment:
             judges.check(self.judge, self._tasks)
         else:  # a rollout may score by itself, and then its tasks need no answer
             judges.check(self.judge, [task for task in self._tasks if task.answer is not None])
+
+    async def check_costly_judge(self) -> None:
+        """Judge one train task by a judge that costs, before anything else is spent. Raises ConfigError."""
+        if self.judge.costs and self._own_score is None:
+            await judges.check_one(self.judge, self.splits().train[0])
 
     def render(self, task: Task, skill: str) -> tuple[Message, ...]:
         """The prompt of a task under a skill; a system prompt that comes out empty is left out."""
@@ -126,7 +140,7 @@ class Environment:
             return await self._by_env_file(task, skill, Recorded(model, sample), sample)
         prompt = self.render(task, "" if model.is_agent else skill)
         request = Request(prompt, sample=sample, skill=SkillFile(self.name, skill) if model.is_agent else None)
-        return self.scored(task, prompt, await model.call(request), sample)
+        return await self.judged(task, prompt, await model.call(request), sample)
 
     async def _by_env_file(self, task: Task, skill: str, model: Recorded, sample: int) -> Trajectory:
         assert self._own_rollout
@@ -136,7 +150,7 @@ class Environment:
         if isinstance(result, str):
             result = Reply(result, model.usage)
         if isinstance(result, Reply):
-            result = self.scored(task, self.render(task, skill), result)
+            result = await self.judged(task, self.render(task, skill), result)
             result = replace(result, messages=model.messages or result.messages)
         if not isinstance(result, Trajectory):
             raise TaskError(f"rollout() of env.py must return text, a Reply or a Trajectory, not {result!r}")
@@ -145,9 +159,27 @@ class Environment:
         return replace(result, task=task, sample=sample, messages=result.messages or model.messages, usage=usage)
 
     def scored(self, task: Task, prompt: Sequence[Message], reply: Reply, sample: int = 0) -> Trajectory:
-        """The trajectory of a finished conversation."""
+        """The trajectory of a finished conversation, by a judge that costs nothing."""
         answer, missing = judges.extract(self.settings.answer, reply.text)
-        judgement = self.score(task, answer)
+        return self._trajectory(task, prompt, reply, sample, answer, missing, self.score(task, answer))
+
+    async def judged(self, task: Task, prompt: Sequence[Message], reply: Reply, sample: int = 0) -> Trajectory:
+        """The trajectory of a finished conversation, by any judge. Raises OutputError when the judge gives no score."""
+        answer, missing = judges.extract(self.settings.answer, reply.text)
+        own = self._own_score is not None or not self.judge.costs
+        judgement = self.score(task, answer) if own else await self.judge.judge(task, answer)
+        return self._trajectory(task, prompt, reply, sample, answer, missing, judgement)
+
+    def _trajectory(
+        self,
+        task: Task,
+        prompt: Sequence[Message],
+        reply: Reply,
+        sample: int,
+        answer: str,
+        missing: str,
+        judgement: Judgement,
+    ) -> Trajectory:
         reason = judgement.reason
         if judgement.hard < 1:
             cut = "the reply was cut off by the output limit" if reply.stop == "length" else ""
@@ -180,10 +212,19 @@ class Environment:
     def _fingerprint(self) -> str:
         settings = self.settings
         parts = [settings.prompt, settings.answer, settings.judge]
-        state = [VERSION, *(part.model_dump(mode="json") for part in parts), settings.options]
-        files = [*self.folder.glob("*.py"), *self.folder.glob("prompts/*.md")]
+        state: list[Any] = [VERSION, *(part.model_dump(mode="json") for part in parts), settings.options]
+        if self.judge.asks and settings.models.judge:
+            state.append([rubric.VERSION, settings.models.judge.model_dump(mode="json", include=set(SPOKEN))])
+        files = {*self.folder.glob("*.py"), *self.folder.glob("prompts/*.md"), *self._named()}
         sources = sorted((path.relative_to(self.folder).as_posix(), _digest(path.read_bytes())) for path in files)
         return _digest(json.dumps([state, sources], sort_keys=True).encode())[:16]
+
+    def _named(self) -> Iterator[Path]:
+        """The files of the folder that a command of the judge names: a changed one may score otherwise."""
+        command = getattr(self.judge, "command", "")
+        for path in self.folder.rglob("*") if command else ():
+            if path.is_file() and path.relative_to(self.folder).as_posix() in command:
+                yield path
 
 
 def _digest(data: bytes) -> str:

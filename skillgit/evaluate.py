@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skillgit.git.notes import Notes
 from skillgit.git.publish import publish_notes
+from skillgit.judging import judge_model
 from skillgit.memo import Memo
 from skillgit.models import registry
 from skillgit.models.calls import Caller, Meter
+from skillgit.models.limiter import Limiters
 from skillgit.models.prices import demand_price
 from skillgit.opening import Subject
+from skillgit.replies import Replies
 from skillgit.rollout import Evaluation, Rollouts, Text, demand_coverage
 from skillgit.run import report
 from skillgit.scores import ScoreBook
@@ -106,9 +109,9 @@ async def bench(subject: Subject, settings: ModelSettings, reporter: Reporter, w
     demand_price(settings, env.settings.limits, "target")
     memo = Memo(repo.state_dir / "memo.sqlite", reporter.note)
     spending = Spending(memo, f"{subject.name}/{what}", "", {})
-    model = Caller(
-        registry.create(settings, "target"), settings, Meter(env.settings.limits, listen=spending.add), "target"
-    )
+    meter, limiters = Meter(env.settings.limits, listen=spending.add), Limiters()
+    model = Caller(registry.create(settings, "target"), settings, meter, "target", limiter=limiters.get(settings))
+    judge = judge_model(env, Replies(memo), meter, limiters)
     book = ScoreBook(env.fingerprint, f"{model.name}#{model.fingerprint}", Notes(repo, "scores").get)
     rollouts = Rollouts(env, model, memo, book, concurrency=settings.concurrency, advance=reporter.advance)
     try:
@@ -116,8 +119,10 @@ async def bench(subject: Subject, settings: ModelSettings, reporter: Reporter, w
             yield Bench(rollouts, model.name, spending, spending.usage())
     finally:
         publish_notes(repo, {"scores": book.take()}, f"scores of {subject.name}")
-        await model.close()
-        memo.close()
+        async with AsyncExitStack() as closing:
+            closing.callback(memo.close)
+            for one in (model, *([judge] if judge else [])):
+                closing.push_async_callback(one.close)
 
 
 async def _evaluate(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from skillgit.git import signing, worktree
 from skillgit.git.history import SkillHistory
 from skillgit.git.lock import SkillLock
 from skillgit.git.notes import Notes
+from skillgit.judging import judge_model
 from skillgit.memo import Memo
 from skillgit.models import registry
 from skillgit.models.calls import Caller, Meter
@@ -104,6 +105,7 @@ async def opened(subject: Subject, reporter: Reporter, *, new_run: bool = False,
         demand_price(models.optimizer, settings.limits, "optimizer")
         target = registry.create(models.target, "target")
         optimizer = registry.create(models.optimizer, "optimizer")
+        judge = None
         try:
             config = run_config(subject.env, subject.splits, target, optimizer)
             if state and tip:
@@ -114,6 +116,7 @@ async def opened(subject: Subject, reporter: Reporter, *, new_run: bool = False,
             optimizer = Caller(optimizer, models.optimizer, meter, "optimizer", limiter=limiters.get(models.optimizer))
             book = ScoreBook(subject.env.fingerprint, f"{target.name}#{target.fingerprint}", Notes(repo, "scores").get)
             replies = Replies(memo)
+            judge = judge_model(subject.env, replies, meter, limiters)
             yield Run(
                 name=subject.name,
                 number=number,
@@ -128,7 +131,7 @@ async def opened(subject: Subject, reporter: Reporter, *, new_run: bool = False,
                     concurrency=settings.models.target.concurrency,
                     advance=reporter.advance,
                 ),
-                models=(target, optimizer),
+                models=(target, optimizer, *([judge] if judge else [])),
                 replies=replies,
                 optimizer=Optimizer(optimizer, subject.env, replies, number),
                 recorder=Recorder(
@@ -149,8 +152,7 @@ async def opened(subject: Subject, reporter: Reporter, *, new_run: bool = False,
                 initial=initial,
             )
         finally:
-            try:
-                await target.close()
-            finally:
-                await optimizer.close()
-                memo.close()
+            async with AsyncExitStack() as closing:
+                closing.callback(memo.close)
+                for model in (target, optimizer, *([judge] if judge else [])):
+                    closing.push_async_callback(model.close)

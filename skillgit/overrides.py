@@ -9,7 +9,11 @@ from typing import Any
 from skillgit.errors import ConfigError
 from skillgit.useryaml import YamlProblem, parse
 
-SHORTHANDS = {"models.target": "model", "models.optimizer": "model", "tasks": "all", "judge": "kind"}
+SHORTHANDS = {
+    **dict.fromkeys(("models.target", "models.optimizer", "models.judge"), "model"),
+    "tasks": "all",
+    "judge": "kind",
+}
 """Where a single text stands for a mapping with this one key."""
 
 

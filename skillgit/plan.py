@@ -13,7 +13,7 @@ from skillgit.splits import Splits, steps_per_epoch
 CHARS_PER_TOKEN = 4
 """A rule of thumb for English text; the plan is an estimate and says so."""
 
-REPLY_TOKENS = {"target": 200, "optimizer": 1200}
+REPLY_TOKENS = {"target": 200, "optimizer": 1200, "judge": 200}
 """Output tokens assumed for a call, by role."""
 
 
@@ -113,8 +113,12 @@ def make_plan(settings: Settings, splits: Splits, skill: str) -> Plan:
         target("epoch gate", updates * selection),
         target("test", 3 * len(splits.test) if settings.eval.test else 0),
     ]
-    sizes = {"train": len(splits.train), "selection": selection, "test": len(splits.test)}
-    models = {role: getattr(settings.models, role).model for role in ("target", "optimizer")}
+    judged = settings.judge.options.get("votes", 1) if settings.judge.kind == "rubric" else 0
+    done = sum(row.calls for row in rows if row.role == "target")
+    rows.append(PlanRow("judge", "judge", done * judged, prompt + REPLY_TOKENS["target"], REPLY_TOKENS["judge"]))
+    sizes = {"train": len(splits.train), "selection": len(splits.selection), "test": len(splits.test)}
+    roles = ("target", "optimizer", *(["judge"] if judged else []))
+    models = {role: getattr(settings.models, role).model for role in roles}
     return Plan(epochs, steps, sizes, tuple(row for row in rows if row.calls), {}, models)
 
 

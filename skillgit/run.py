@@ -63,7 +63,7 @@ class Run:
     repo: Repo
     env: Environment
     splits: Splits
-    models: tuple[Model, Model]
+    models: tuple[Model, ...]
     replies: Replies
     rollouts: Rollouts
     optimizer: Optimizer
@@ -121,6 +121,7 @@ class Run:
                 key = f"{self.name} {self.number} ping {model.name}#{model.fingerprint}"
                 await self.replies.get_or_call(key, partial(ping, model))
                 self.reporter.advance()
+            await self.env.check_costly_judge()
 
     @contextmanager
     def stage(self, name: str, total: int = 0) -> Iterator[None]:

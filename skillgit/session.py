@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillgit.errors import InterruptedRun
+from skillgit.judging import roles
 from skillgit.models import registry
 from skillgit.models.base import Usage
 from skillgit.models.prices import cost
@@ -54,15 +55,15 @@ async def _train(subject: Subject, reporter: Reporter, new_run: bool, start: str
 def plan_training(repo: Repo, name: str, *, overrides: Sequence[str] = ()) -> Plan:
     """What a run from the start would take; nothing is spent and nothing is locked."""
     subject = Subject.load(repo, name, overrides)
-    for role in registry.BOTH:
-        registry.create(getattr(subject.env.settings.models, role), role)
+    for role, settings in roles(subject.env).items():
+        registry.create(settings, role)
     return priced(subject)
 
 
 def priced(subject: Subject) -> Plan:
     """The plan with its expected cost."""
-    plan, models = subject.plan(), subject.env.settings.models
-    for role, settings in (("target", models.target), ("optimizer", models.optimizer)):
+    plan = subject.plan()
+    for role, settings in roles(subject.env).items():
         # one call at a time, since long prompts may cost more for each token
         costs = [
             _times(row.calls, cost(settings, Usage(row.input_tokens, row.output_tokens)))

@@ -52,6 +52,7 @@ def test_every_key_is_in_a_new_env_yaml_with_its_default() -> None:
     assert everything.settings == active.settings
     assert {key for key, _, origin in everything.rows() if origin == "default"} == {
         *(f"models.optimizer.{key}" for key in config.ModelSettings.model_fields if key != "model"),
+        "models.judge",
         *(f"tasks.{split}" for split in ("train", "selection", "test")),
     }
     assert [(key, origin) for key, _, origin in active.rows() if origin != "default"] == [
@@ -68,7 +69,8 @@ def test_every_option_of_every_judge_is_in_a_new_env_yaml() -> None:
             line = re.search(rf"(?m)^  # ({name}: \S+) +# {kind}: {re.escape(str(field.description)[:30])}", text)
             assert line, (kind, name)
             options = parse(line[1])
-            assert options[name] == ("NAME" if field.is_required() else field.get_default(call_default_factory=True))
+            default = "NAME" if field.is_required() else field.get_default(call_default_factory=True)
+            assert options[name] == (list(default) if isinstance(default, tuple) else default)
 
 
 @pytest.mark.parametrize("name", ["2048", "on", "null", "1e5", "2024-01-01"])

@@ -34,9 +34,17 @@ class Judge(Section):
 
     needs_answer: ClassVar[bool] = True
     """Whether a task without a reference answer can never pass."""
+    costs: ClassVar[bool] = False
+    """Whether judging takes a process or a call, so that it must be awaited."""
+    asks: ClassVar[bool] = False
+    """Whether it asks ``models.judge``."""
 
     def __call__(self, task: Task, answer: str) -> Judgement:
-        raise NotImplementedError
+        raise ConfigError("this judge takes a process or a call; in env.py write: await env.judged(...)")
+
+    async def judge(self, task: Task, answer: str) -> Judgement:
+        """Score an answer. Raises OutputError when the judge gives no score: the answer is not measured then."""
+        return self(task, answer)
 
 
 def references(task: Task) -> list[str]:

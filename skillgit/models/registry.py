@@ -21,7 +21,7 @@ from skillgit.models.presets import PRESETS
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-Role = Literal["target", "optimizer"]
+Role = Literal["target", "optimizer", "judge"]
 BOTH: tuple[Role, ...] = ("target", "optimizer")
 
 
@@ -121,7 +121,7 @@ def create(settings: ModelSettings, role: Role) -> Model:
     """
     provider, _, name = settings.model.partition(":")
     backend = _find(provider, role)
-    if role not in backend.roles:
+    if (role if role != "judge" else "target") not in backend.roles:
         raise ConfigError(f"models.{role}: {settings.model} can only be the {' or '.join(backend.roles)}")
     module, _, attribute = backend.factory.partition(":")
     model: Model = getattr(importlib.import_module(module), attribute)(settings, name)

@@ -93,6 +93,7 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "models.optimizer.usd_per_million": ("[1, 1]", ("models.target.usd_per_million=[1, 1]",)),
 }
 ELSEWHERE = {
+    "models.judge": "tests.judging.test_rubric:test_a_training_judged_by_a_model",
     "tasks.train": "tests.test_tasks:test_a_file_that_is_one_split_gives_it_to_its_tasks",
     "tasks.selection": "tests.test_tasks:test_a_file_that_is_one_split_gives_it_to_its_tasks",
     "tasks.test": "tests.test_tasks:test_a_file_that_is_one_split_gives_it_to_its_tasks",
