@@ -24,6 +24,7 @@ SHARE = {"low": 0.25, "medium": 0.5, "high": 0.75}
 """Of the output limit, what models that know no adaptive thinking may think; MOST_SHARE above high."""
 MOST_SHARE = 0.85
 LEAST_THOUGHT = 1024
+CACHED = {"type": "ephemeral"}
 THINKING = ("thinking", "redacted_thinking")
 
 
@@ -36,8 +37,9 @@ def parameters(request: Request, settings: ModelSettings, attempt: Attempt) -> d
     system = "\n\n".join(message.content for message in request.messages if message.role == "system")
     if system:
         # the skill stands in the system prompt and is the same for every task of a step
-        wanted["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
+        wanted["system"] = [{"type": "text", "text": system, "cache_control": CACHED}]
     if request.tools:
+        _cached_up_to_here(wanted["messages"])
         wanted["tools"] = [
             {"name": tool.name, "description": tool.description, "input_schema": dict(tool.parameters)}
             for tool in request.tools
@@ -95,6 +97,12 @@ def _turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
         else:
             turns.append({"role": role, "content": blocks})
     return turns
+
+
+def _cached_up_to_here(turns: list[dict[str, Any]]) -> None:
+    """A conversation with tools goes on from its last turn, and everything up to there is read again each time."""
+    if turns and turns[-1]["role"] == "user" and turns[-1]["content"]:
+        turns[-1]["content"][-1]["cache_control"] = CACHED
 
 
 def _blocks(message: Message) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ import pytest
 from skillgit.config import LimitSettings, ModelSettings
 from skillgit.errors import ConfigError, FatalModelError, ProviderError
 from skillgit.models import registry
-from skillgit.models.base import Message, Request
+from skillgit.models.base import Message, Request, Tool
 from skillgit.models.calls import Caller, Meter
 from tests.models.asking import ANTHROPIC, ASK, SCHEMA, ask, ask_all, settings_for
 from tests.models.fakes import Waits
@@ -222,3 +222,15 @@ def test_thinking_may_be_turned_off() -> None:
         body = server.requests[0].body
     assert body["thinking"] == {"type": "disabled"}
     assert "output_config" not in body
+
+
+def test_a_conversation_with_tools_is_cached_up_to_its_last_turn() -> None:
+    tool = Tool("add", "Adds.", {"type": "object"})
+    says = iter([Say("", "tool_calls", (("t1", "add", {"a": 3}),)), Say("3")])
+    with Server(lambda call: next(says)) as server:
+        first = ask(ANTHROPIC, server, Request(ASK.messages, tools=(tool,)))
+        turns = (*ASK.messages, first.turn(), Message("tool", "3", tool_call_id="t1"))
+        ask(ANTHROPIC, server, Request(turns, tools=(tool,)))
+        marked = [[[b.get("cache_control") for b in t["content"]] for t in c.body["messages"]] for c in server.requests]
+    mark = {"type": "ephemeral"}
+    assert marked == [[[mark]], [[None], [None], [mark]]]
