@@ -10,6 +10,8 @@ Options = Mapping[str, str]
 TRAILING = ".):"
 WRAPPED = re.compile(r"\\(?:boxed|text|textbf|mathrm|mathbf)\s*\{([^{}]*)\}")
 LEAD = r"[\s(\[]*(?:(?:the|my|final|correct|best|right|answer|option|choice|label|is)\b[\s:]*)*[\s(\[]*"
+AFTER = r"(?=\s*(?:$|[.,:;)\]–—-]|\b(?:and|or|as|because|since|is)\b))"
+"""What may follow a label; the article of "A constant function" is none."""
 MORE = r"[\s)\].]*(?:,|/|&|\band\b|\bor\b)[\s(\[]*(?:option\s+)?"
 
 
@@ -34,7 +36,7 @@ def lenient_label(text: str, options: Options) -> str:
     plain = plain.strip().strip("*_`$\"' \\").replace("**", "")
     labels = "".join(options)
     quoted = _quoted(plain, options)
-    found = re.match(rf"{LEAD}(?P<label>[{labels}])(?![\w'])", plain, re.IGNORECASE)
+    found = re.match(rf"{LEAD}(?P<label>[{labels}]){AFTER}", plain, re.IGNORECASE)
     if quoted or not found:
         return quoted
     label = found["label"].upper()
