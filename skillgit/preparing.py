@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from skillgit import splits, tasks
@@ -56,24 +57,16 @@ def prepare(env: Path, source: Source, ids: Path | None = None) -> tuple[Prepare
         raise ConfigError(f"the environment '{env.name}' brings its tasks along; there is nothing to prepare")
     source = pinned(source, getattr(module, "HUB", ""))
     sizes: Sizes = getattr(module, "SIZES", {})
-    with calling("prepare()"):
-        known = [_place(record) for record in module.prepare(source)]
-        _refuse_duplicates(name for name, _ in known)
-        chosen, how = _chosen(known, read_ids(ids) if ids else {}, sizes)
-        taken = (
-            record for record in module.prepare(source) if _place(record)[0] in chosen
-        )  # again: few of many are kept
-        found = tasks.make_tasks(taken, "prepare.py")
-    parted = [replace(task, split=chosen[task.id]) for task in found]
-    splits.assign(parted, (2, 1, 7), SEED)
+    found, how = _taken(module, source, read_ids(ids) if ids else {}, sizes)
+    splits.assign(found, (2, 1, 7), SEED)
     if hasattr(module, "files"):
         with calling("files()"):
-            module.files(source, frozenset(task.id for task in parted))
-    text = "".join(f"{json.dumps(_record(task), ensure_ascii=False)}\n" for task in parted)
-    counts = Counter(task.split for task in parted)
+            module.files(source, frozenset(task.id for task in found))
+    text = "".join(f"{json.dumps(_record(task), ensure_ascii=False)}\n" for task in found)
+    counts = Counter(task.split for task in found)
     made = Prepared(
         environment=env.name,
-        source=str(source.path.resolve().name if source.path else "hub"),
+        source=source.path.resolve().name if source.path else "hub",
         revision=source.revision,
         licence=getattr(module, "LICENCE", "unknown"),
         split_by=how,
@@ -82,6 +75,17 @@ def prepare(env: Path, source: Source, ids: Path | None = None) -> tuple[Prepare
         sha256=hashlib.sha256(text.encode()).hexdigest(),
     )
     return made, _write(source.into / "data", text, made)
+
+
+def _taken(module: ModuleType, source: Source, wanted: Mapping[str, str], sizes: Sizes) -> tuple[list[Task], str]:
+    """The tasks that are taken, each in its split, and by what. The source is read twice, as few of many may be kept."""
+    with calling("prepare()"):
+        known = [_place(record) for record in module.prepare(source)]
+        _refuse_duplicates(name for name, _ in known)
+        chosen, how = _chosen(known, wanted, sizes)
+        records = (record for record in module.prepare(source) if _place(record)[0] in chosen)
+        found = tasks.make_tasks(records, "prepare.py")
+    return [replace(task, split=chosen[task.id]) for task in found], how
 
 
 def read_ids(path: Path) -> dict[str, str]:
@@ -142,7 +146,8 @@ def _place(record: Mapping[str, Any]) -> Place:
     task_id = record.get("id")
     if task_id in (None, ""):
         tasks.make_task(record, "prepare.py")  # which says what is wrong
-    return str(task_id), str(record.get("split") or "")
+    split = str(record.get("split") or "")
+    return str(task_id), tasks.OTHER_NAMES.get(split, split)
 
 
 def _chosen(known: Sequence[Place], wanted: Mapping[str, str], sizes: Sizes) -> tuple[Mapping[str, str], str]:

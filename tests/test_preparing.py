@@ -103,6 +103,13 @@ def test_a_folder_of_splits_is_a_source_and_a_list_of_ids(tmp_path: Path, bench:
     assert prepared(tmp_path)[2]["input"] == "two\nlines"
 
 
+def test_a_file_may_name_the_split_of_each_row(tmp_path: Path, bench: Path) -> None:
+    rows = [{"key": f"k{n}", "q": f"q{n}", "split": split} for n, split in enumerate(("train", "val", "test", "test"))]
+    (tmp_path / "rows.json").write_text(json.dumps({"data": rows}), encoding="utf-8")
+    made, _ = prepare(bench, Source(tmp_path / "rows.json", tmp_path))
+    assert made.split_by == "the source" and made.sizes == {"train": 1, "selection": 1, "test": 2}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
