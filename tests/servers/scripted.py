@@ -21,7 +21,8 @@ class Say:
 
     ``stop`` is stop, length, tool_calls or refusal; ``tools`` are (id, name, arguments); ``tokens`` are read (of which from the
     cache, third) and written, None for a server that reports none; ``written`` went into the cache. ``delay`` is in seconds.
-    ``thoughts`` come first: signed in Messages, sealed in Responses, as ``reasoning_content`` in Chat Completions.
+    ``after`` holds it back until so many requests were open at once. ``thoughts`` come first: signed in Messages, sealed in
+    Responses, as ``reasoning_content`` in Chat Completions.
     """
 
     text: str = ""
@@ -30,6 +31,7 @@ class Say:
     tokens: tuple[int, int, int] | None = (20, 7, 4)
     written: int = 0
     delay: float = 0.0
+    after: int = 0
     thoughts: str = ""
 
 
@@ -124,6 +126,8 @@ class Server:
         answer = self.answer(call)
         self.open += 1
         self.most_open = max(self.most_open, self.open)
+        while isinstance(answer, Say) and self.most_open < answer.after:
+            await asyncio.sleep(0.001)
         await asyncio.sleep(self.latency if isinstance(answer, str) else self.latency + answer.delay)
         self.open -= 1
         if isinstance(answer, Fail):
