@@ -31,6 +31,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "show": "an edit with its diff, reasoning, evidence and what it moved",
         "diff": "two revisions: the text, and the score task by task",
         "rejected": "the edits that were tried and failed",
+        "report": "the whole training as one page",
         "export": "the trained document, or the training as a patch",
         "lint": "check skill documents before they are shared",
         "fsck": "prove that history, journal and notes agree",

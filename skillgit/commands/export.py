@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +7,6 @@ import typer
 
 from skillgit import console
 from skillgit.commands._options import Json, Revision, history_of, repository
-from skillgit.errors import UsageError
 
 
 def run(
@@ -25,6 +22,7 @@ def run(
 
     JSON: {skill, commit, text}.
     """
+    from skillgit.files import write_whole
     from skillgit.patchfile import unified_diff
     from skillgit.skill import deployable
 
@@ -37,21 +35,10 @@ def run(
         if patch:
             text = unified_diff(history.text(history.base()), text, history.path)
     if output:
-        _write(Path(output), text.encode("utf-8"))
+        write_whole(Path(output), text.encode("utf-8"))
         console.note(f"wrote {output}")
     if as_json:
         return console.emit({"skill": history.name, "commit": commit, "text": text})
     if output:
         return None
     return console.raw(text.encode("utf-8"))
-
-
-def _write(path: Path, data: bytes) -> None:
-    """All of it or nothing."""
-    try:
-        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(scratch).replace(path)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None

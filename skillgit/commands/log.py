@@ -1,18 +1,26 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skillgit import console
 from skillgit.commands._options import Json, Name, history_of, repository, trained
 
+if TYPE_CHECKING:
+    from skillgit.git.history import SkillHistory
+
 
 def run(
     name: Name,
     rejected: Annotated[bool, typer.Option("--rejected", help="also rejected and skipped steps")] = False,
     most: Annotated[int | None, typer.Option("-n", min=1, help="only the newest N")] = None,
+    graph: Annotated[
+        bool, typer.Option("--graph", help="draw steps, edits and epochs, and the score above them")
+    ] = False,
+    plot: Annotated[str, typer.Option("--plot", metavar="FILE", help="the score curve as .svg or .png")] = "",
     as_json: Json = False,
 ) -> None:
     """A line for each step, newest first: gate, score and delta, edits that changed the text of those proposed, calls,
@@ -29,9 +37,25 @@ def run(
 
     with repository() as repo:
         history = trained(history_of(repo, name))
+        if plot or graph:
+            return _drawn(history, rejected, most, graph, plot)
         rows = islice(log_rows(history, rejected=rejected), most)
         if as_json:
             return console.emit(list(rows))
         console.say(console.paint(heading(), "dim"))
         console.lines(console.paint(log_line(row), tint(row.get("record", {}))) for row in rows)
     return None
+
+
+def _drawn(history: SkillHistory, rejected: bool, most: int | None, graph: bool, plot: str) -> None:
+    from skillgit.reporting.curve import points, sparkline
+    from skillgit.reporting.drawing import draw
+    from skillgit.reporting.graph import graph_lines
+
+    found = points([entry.record for entry in history.journal.entries()][::-1])
+    if plot:
+        draw(found, f"score of {history.name} over its steps", Path(plot))
+        console.note(f"wrote {plot}")
+    if graph:
+        console.lines([*sparkline(found), ""])
+        console.lines(islice(graph_lines(history, rejected=rejected), most))

@@ -1,0 +1,1 @@
+"""A training as pictures: score curves, a graph of the history, and a page that tells all of it."""
