@@ -32,7 +32,10 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True)
 class Prepared:
-    """What was made of which source; the record beside the task file. ``sizes`` are those of the splits."""
+    """What was made of which source: the record beside the task file, which may be committed and is a list of ids itself.
+
+    ``sizes`` are those of the splits, ``sha256`` is that of the task file.
+    """
 
     environment: str
     source: str
@@ -42,6 +45,7 @@ class Prepared:
     sizes: dict[str, int]
     paper_sizes: dict[str, int]
     sha256: str
+    splits: dict[str, list[str]]
 
 
 def prepare(env: Path, source: Source, ids: Path | None = None) -> tuple[Prepared, bool]:
@@ -63,16 +67,17 @@ def prepare(env: Path, source: Source, ids: Path | None = None) -> tuple[Prepare
         with calling("files()"):
             module.files(source, frozenset(task.id for task in found))
     text = "".join(f"{json.dumps(_record(task), ensure_ascii=False)}\n" for task in found)
-    counts = Counter(task.split for task in found)
+    parts = {split: [task.id for task in found if task.split == split] for split in SPLITS}
     made = Prepared(
         environment=env.name,
         source=source.path.resolve().name if source.path else "hub",
         revision=source.revision,
         licence=getattr(module, "LICENCE", "unknown"),
         split_by=how,
-        sizes={split: counts[split] for split in SPLITS},
+        sizes={split: len(names) for split, names in parts.items()},
         paper_sizes=dict(sizes),
         sha256=hashlib.sha256(text.encode()).hexdigest(),
+        splits=parts,
     )
     return made, _write(source.into / "data", text, made)
 
@@ -177,7 +182,7 @@ def _record(task: Task) -> dict[str, Any]:
 def _write(folder: Path, text: str, made: Prepared) -> bool:
     """Whether anything changed. The record comes last: without it the task file is not known to be whole."""
     about = json.dumps(asdict(made), indent=1, ensure_ascii=False) + "\n"
-    files = {".gitignore": "*\n", "tasks.jsonl": text, "prepared.json": about}
+    files = {".gitignore": "*\n!prepared.json\n", "tasks.jsonl": text, "prepared.json": about}
     fresh = False
     for name, content in files.items():
         path, data = folder / name, content.encode("utf-8")

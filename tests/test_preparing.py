@@ -56,7 +56,11 @@ def test_rows_without_splits_are_drawn_and_cut(tmp_path: Path, bench: Path) -> N
     assert [task["id"] for task in tasks] == sorted((task["id"] for task in tasks), key=lambda name: int(name[1:]))
     assert tasks[0]["extra"] == [1]
     assert json.loads((tmp_path / "data/prepared.json").read_text(encoding="utf-8"))["sha256"] == made.sha256
-    assert (tmp_path / "data/.gitignore").read_text(encoding="utf-8") == "*\n"
+    assert (tmp_path / "data/.gitignore").read_text(encoding="utf-8") == "*\n!prepared.json\n"
+    again, _ = prepare(
+        bench, Source(written(tmp_path / "rows.jsonl"), tmp_path / "else"), tmp_path / "data/prepared.json"
+    )
+    assert again.split_by == "ids" and again.sha256 == made.sha256
 
 
 def test_the_same_again_writes_nothing_and_a_lost_record_is_made_good(tmp_path: Path, bench: Path) -> None:

@@ -36,7 +36,7 @@ def run(
     prepare makes skills/NAME/data/tasks.jsonl from a benchmark's own data, which does not travel with skillgit.
 
     JSON: a list of {name, summary, path}; for prepare {tasks, fresh, environment, source, revision, licence, split_by, sizes,
-    paper_sizes, sha256}.
+    paper_sizes, sha256, splits}.
     """
     from skillgit.errors import UsageError
 
@@ -88,6 +88,6 @@ def _prepare(env: str, source: Path | None, revision: str, ids: Path | None, ski
     )
     if made.paper_sizes != made.sizes:
         console.say(f"the paper has {', '.join(f'{split} {count}' for split, count in made.paper_sizes.items())}")
-    console.say(f"licence: {made.licence}; git ignores the folder data")
+    console.say(f"licence: {made.licence}; git ignores the data but for data/prepared.json, which lists the ids")
     console.say(f"\nnext: set tasks: data/tasks.jsonl in {FOLDER}/{skill}/env.yaml")
     return None
