@@ -39,7 +39,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "Set up": {
         "config": "the settings in force, each with its origin",
         "models": "models and providers; fetch a local model",
-        "envs": "bundled environments",
+        "envs": "bundled environments; prepare a benchmark's data",
         "hooks": "git hooks beside those that are there",
         "doctor": "check git, models and keys, and say how to mend what is wrong",
     },

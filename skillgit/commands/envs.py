@@ -86,7 +86,7 @@ def _prepare(env: str, source: Path | None, revision: str, ids: Path | None, ski
     console.say(
         f"{'made' if fresh else 'unchanged'} {FOLDER}/{skill}/data/tasks.jsonl: {sizes} (split by {made.split_by})"
     )
-    if made.paper_sizes != made.sizes:
+    if made.paper_sizes and made.paper_sizes != made.sizes:
         console.say(f"the paper has {', '.join(f'{split} {count}' for split, count in made.paper_sizes.items())}")
     console.say(f"licence: {made.licence}; git ignores the data but for data/prepared.json, which lists the ids")
     console.say(f"\nnext: set tasks: data/tasks.jsonl in {FOLDER}/{skill}/env.yaml")
