@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 from enum import Enum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -63,6 +62,7 @@ def run(
 
 
 def _found(paths: list[str], staged: bool, ignore: list[str]) -> tuple[list[str], list[Finding]]:
+    from skillgit.errors import UsageError
     from skillgit.lint.sources import lint_paths, lint_staged
 
     if paths:
@@ -70,5 +70,7 @@ def _found(paths: list[str], staged: bool, ignore: list[str]) -> tuple[list[str]
     with repository() as repo:
         if staged:
             return lint_staged(repo, ignore)
-        top = repo.work_tree or Path()
+        if repo.work_tree is None:
+            raise UsageError("a bare repository has no files to check; name paths")
+        top = repo.work_tree
     return lint_paths([os.path.relpath(top)], ignore)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,13 +18,16 @@ NO_EDIT = "the run changed text that no edit may change, so the change is a comm
 POLICY = "strict"
 MARGIN = 1e-9
 DIGEST = "imported"
+SECRET = re.compile(r"(?i)api_key|secret|password|credential|(?:^|_)token$")
+"""Settings that must not get into a repository, whatever the run folder holds."""
 TARGETS = ("rollout", "evaluate", "eval")
 
 
 def config_text(run: RunFolder) -> str:
     """config.yaml: the gate that judged, and the run's own settings."""
     gate = {"policy": POLICY, "metric": run.metric, "mixed_weight": run.weight}
-    return dump({"settings": {"gate": gate}, "imported": {"from": "skillopt", "config": dict(run.config)}})
+    kept = {key: value for key, value in run.config.items() if not SECRET.search(key)}
+    return dump({"settings": {"gate": gate}, "imported": {"from": "skillopt", "config": kept}})
 
 
 def models(config: Mapping[str, Any]) -> dict[str, str]:

@@ -8,9 +8,11 @@ import pytest
 
 from skillgit.__main__ import main
 from skillgit.importing.replay import changes
+from tests import world
 from tests.commands.running import Captured, run, run_json
 from tests.importing import runs
 from tests.repos import git
+from tests.world import World
 
 RANGE = "refs/heads/skill/sums"
 
@@ -140,10 +142,14 @@ def test_means_without_tasks(here: Path, capsys: Captured) -> None:
     folder = here.parent / "out"
     for path in folder.rglob("results.jsonl"):
         path.unlink()
-    runs.write(folder / "summary.json", {"baseline_selection_hard": 0.25})
+    tests = {"baseline_test_hard": 0.25, "test_hard": 0.75, "test_soft": 0.8}
+    runs.write(folder / "summary.json", {"baseline_selection_hard": 0.25, **tests})
     imported(here, capsys)
     assert run(capsys, "fsck", "sums") == "sums: clean\n"
-    (step,) = [row["record"] for row in run_json(capsys, "log", "sums") if row["record"]["step"] == 1]
+    rows = run_json(capsys, "log", "sums")
+    (step,) = [row["record"] for row in rows if row["kind"] == "step" and row["record"]["step"] == 1]
+    assert rows[0]["record"]["test"]["best"] == {"hard": 0.75, "soft": 0.8, "n": 0, "interval": [0.0, 1.0]}
+    assert rows[0]["record"]["test"]["current"] == rows[0]["record"]["test"]["best"]
     assert step["verdict"]["interval"] == [-1.0, 1.0] and step["current"]["n"] == 0
 
 
@@ -181,3 +187,27 @@ def test_edits_are_replayed_as_the_reference_applies_them() -> None:
     assert changes(runs.INITIAL, runs.INITIAL, []) == []
     (whole,) = changes("a\nb\n", "a\nc\n", [{"op": "append", "content": "unrelated"}]) or []
     assert whole.text == "a\nc\n" and whole.edit.source == "patch"
+
+
+def test_no_key_of_the_run_gets_into_the_repository(here: Path, capsys: Captured) -> None:
+    secret = "s3cr3t-" + "0123456789"
+    runs.make_run(here.parent / "out", config={"optimizer_azure_openai_api_key": secret, "max_completion_tokens": 7})
+    imported(here, capsys)
+    kept = git(here, "show", "refs/skillgit/sums/journal:config.yaml")
+    assert secret not in kept and "max_completion_tokens: 7" in kept
+
+
+def test_training_goes_on_from_an_imported_run(
+    repo: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    root = repo("demo", skill=runs.INITIAL, env=world.ENV, tasks=world.tasks())
+    World().install(monkeypatch)
+    monkeypatch.chdir(root)
+    run(capsys, "import", "skillopt", str(runs.make_run(tmp_path / "out")), "demo")
+    assert "run 1, complete" in run(capsys, "status", "demo")
+    run(capsys, "train", "demo", "--quiet", "--new-run")
+    assert run(capsys, "fsck", "demo") == "demo: clean\n"
+    assert {row["record"]["run"] for row in run_json(capsys, "log", "demo") if row["kind"] == "baseline"} == {1, 2}
+    run(capsys, "report", "demo", "-o", "r.html")
+    html = (root / "r.html").read_text(encoding="utf-8")
+    assert "Read twice" in html and "say RULE" in html
