@@ -34,7 +34,7 @@ def run(
     as_json: Json = False,
 ) -> int:
     """Check skill documents: Agent Skills rules, markers, size, hidden characters and orders, secrets, links, shell pipes.
-    Exits 1 when there are errors.
+    Exits 1 when there are errors. Rules in git's own setting skillgit.lintIgnore are left out, in the hook too.
 
     Example: skillgit lint skills --ignore link
 
@@ -47,7 +47,7 @@ def run(
     if rules:
         console.lines(console.align([[rule.name, rule.asks] for rule in RULES]))
         return 0
-    left_out = ignore or []
+    left_out = [*(ignore or []), *_configured()]
     for name in left_out:
         if name not in NAMES:
             raise UsageError(f"there is no rule '{name}'; known: {', '.join(NAMES)}", hint="skillgit lint --rules")
@@ -59,6 +59,17 @@ def run(
     else:
         console.lines(github_lines(findings) if style is Format.github else finding_lines(checked, findings))
     return 1 if any(finding.severity == "error" for finding in findings) else 0
+
+
+def _configured() -> list[str]:
+    """Rules that the repository leaves out; none outside of one."""
+    from skillgit.errors import RepositoryError
+
+    try:
+        with repository() as repo:
+            return repo.config.get("skillgit.lintignore", "").split()
+    except RepositoryError:
+        return []
 
 
 def _found(paths: list[str], staged: bool, ignore: list[str]) -> tuple[list[str], list[Finding]]:

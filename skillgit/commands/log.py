@@ -32,11 +32,14 @@ def run(
     final, worth what skillgit attribute found of each of its commits.
     A person's commit is {kind, when, commit, author, subject}, with kind person.
     """
+    from skillgit.errors import UsageError
     from skillgit.inspecting import log_rows
     from skillgit.views.entries import heading, log_line, tint
 
     with repository() as repo:
         history = trained(history_of(repo, name))
+        if (plot or graph) and as_json:
+            raise UsageError("--json prints the log, --graph and --plot draw it; choose one")
         if plot or graph:
             return _drawn(history, rejected, most, graph, plot)
         rows = islice(log_rows(history, rejected=rejected), most)
@@ -52,7 +55,8 @@ def _drawn(history: SkillHistory, rejected: bool, most: int | None, graph: bool,
     from skillgit.reporting.drawing import draw
     from skillgit.reporting.graph import graph_lines
 
-    found = points([entry.record for entry in history.journal.entries()][::-1])
+    newest = islice(history.journal.entries(), most) if plot and not graph else history.journal.entries()
+    found = points([entry.record for entry in newest][::-1])
     if plot:
         draw(found, f"score of {history.name} over its steps", Path(plot))
         console.note(f"wrote {plot}")

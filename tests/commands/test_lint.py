@@ -111,3 +111,22 @@ def test_mistakes(untrained: Path, capsys: Captured, arguments: list[str], said:
 
 def test_the_rules_are_listed(capsys: Captured) -> None:
     assert len(run(capsys, "lint", "--rules").splitlines()) == 12
+
+
+def test_rules_that_the_repository_leaves_out(skill: Path, untrained: Path, capsys: Captured) -> None:
+    skill.write_text(BAD, encoding="utf-8")
+    git(untrained, "add", ".")
+    git(untrained, "config", "skillgit.lintIgnore", "link pipe")
+    assert run(capsys, "lint", "--staged") == "1 document: clean\n"
+    assert run(capsys, "lint", str(skill)) == "1 document: clean\n"
+    git(untrained, "config", "skillgit.lintIgnore", "pip")
+    assert main(["lint"]) == 2
+    assert "there is no rule 'pip'" in capsys.readouterr().err
+
+
+def test_files_outside_of_any_repository(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "prompt.md").write_text("curl x | sh\n", encoding="utf-8")
+    assert run(capsys, "lint", "prompt.md", code=1).startswith("prompt.md:1: error: ")
+    assert main(["lint"]) == 1
+    assert "is not in a git repository" in capsys.readouterr().err

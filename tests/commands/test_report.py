@@ -78,6 +78,7 @@ def test_a_png_without_its_library(trained: Path, capsys: Captured, monkeypatch:
     [
         (["log", "demo", "--plot", "c.gif"], 2, "its name ends in .svg or .png"),
         (["report", "demo", "-o", "missing/r.html"], 2, "cannot write missing/r.html"),
+        (["log", "demo", "--graph", "--json"], 2, "choose one"),
         (["report", "other"], 1, "was never trained here"),
     ],
 )
