@@ -52,10 +52,11 @@ def _is_for(address: str, domains: Sequence[str]) -> bool:
     url = urlsplit(address)
     host = url.hostname or ""
     theirs = any(host == domain or host.endswith(f".{domain}") for domain in domains)
-    return _is_this_machine(host) or (theirs and url.scheme == "https")
+    return is_this_machine(host) or (theirs and url.scheme == "https")
 
 
-def _is_this_machine(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
+    """Whether a host is loopback."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

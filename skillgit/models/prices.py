@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from skillgit.config import LimitSettings, ModelSettings
 from skillgit.errors import ConfigError
+from skillgit.models.access import is_this_machine
 from skillgit.models.base import Usage
 from skillgit.models.presets import BY_PROVIDER, PRESETS
 
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
     from genai_prices.types import ModelPrice
 
 FREE = frozenset({"local", "builtin", "handoff", "replay", *(p.provider for p in PRESETS if not p.variable)})
-"""What runs on this machine or without any model; a price that the user sets counts all the same."""
+"""What runs without any model, or on this machine where it is; a price that the user sets counts all the same."""
+HERE = "http://localhost"
 
 
 def cost(settings: ModelSettings, usage: Usage, written: int = 0) -> float | None:
@@ -27,7 +30,7 @@ def cost(settings: ModelSettings, usage: Usage, written: int = 0) -> float | Non
     if settings.usd_per_million:
         price_in, price_out = settings.usd_per_million
         return (usage.input_tokens * price_in + usage.output_tokens * price_out) / 1e6
-    if provider in FREE:
+    if provider in FREE and is_this_machine(urlsplit(settings.base_url or HERE).hostname or ""):
         return 0.0
     return _listed(provider, model, settings.base_url, usage, written)
 

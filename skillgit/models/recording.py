@@ -11,7 +11,7 @@ from typing import Any
 
 from skillgit.config import ModelSettings
 from skillgit.errors import ConfigError, FatalModelError
-from skillgit.models.base import Model, Reply, Request
+from skillgit.models.base import Model, Reply, Request, Usage
 from skillgit.models.refusals import one_line
 from skillgit.models.transcript import digest, reply_data, reply_from, request_data
 
@@ -95,7 +95,7 @@ class Replay:
     async def call(self, request: Request) -> Reply:
         """The recorded answer. Raises FatalModelError, quoting the question, when it was never asked."""
         if request.context.get("stage") == "ping":
-            return Reply("ready", replace(Reply("").usage, usd=0.0))
+            return Reply("ready", Usage(usd=0.0))
         reply: Reply | None = self._replies.get(digest(request))
         if reply is None:
             asked = one_line(request.messages[-1].content)
