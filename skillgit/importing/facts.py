@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -83,11 +84,11 @@ def rows(edits: Sequence[Mapping[str, Any]], made: Sequence[Change]) -> list[dic
     return [{"status": "left_out", **{key: str(edit.get(key) or "") for key in kept}} for edit in edits]
 
 
-def of_step(step: Step) -> dict[str, Any]:
-    """The part of a step's record that its rollouts and proposals make."""
+def of_step(step: Step, patch: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The part of a step's record that its rollouts and proposals make; ``patch`` has the rows of patch.yaml."""
     row = step.record
     count, hard = int(row.get("rollout_n") or 0), float(row.get("rollout_hard") or 0.0)
-    proposed = len(step.edits)
+    ended = Counter(str(edit["status"]) for edit in patch)
     return {
         "budget": row.get("edit_budget"),
         "rollout": {
@@ -97,7 +98,7 @@ def of_step(step: Step) -> dict[str, Any]:
             "hard": hard,
             "soft": float(row.get("rollout_soft") or 0.0),
         },
-        "edits": {"proposed": proposed},
+        "edits": {"proposed": len(patch), **ended},
         "patterns": [_pattern(one) for one in step.patterns],
         "fallbacks": [],
         "parse_failures": 0,

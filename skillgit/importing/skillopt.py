@@ -110,7 +110,7 @@ class Importer:
         before, candidate, score = self._current, step.candidate, step.score
         if candidate is None or score is None or candidate == before.text or "skip" in step.action:
             return self._put(
-                {**self._facts("step", "skip"), **facts.of_step(step), "reason": facts.skipped(step)}, step
+                {**self._facts("step", "skip"), **facts.of_step(step, rows), "reason": facts.skipped(step)}, step
             )
         action, verdict = facts.verdict(self._run, step.action, before.score, score, self._best.score)
         made = changes(before.text, candidate, step.edits)
@@ -118,7 +118,8 @@ class Importer:
         if action == "reject":
             return self._reject(step, candidate, score, verdict, rows)
         if not made:
-            self._put({**self._facts("step", "skip"), **facts.of_step(step), "reason": facts.NO_EDIT}, step)
+            told = {**self._facts("step", "skip"), **facts.of_step(step, rows), "reason": facts.NO_EDIT}
+            self._put(told, step, rows=rows)
             return self._take_by_hand(candidate, f"step {step.number} of the imported run", score)
         commits = self._history.edit_commits(
             before.commit, [one.text for one in made], self._messages(step, made, action, score)
@@ -127,7 +128,7 @@ class Importer:
             row["commit"] = commit
         self._accepted += 1
         new = self._version(commits[-1], candidate, score)
-        told = {**self._facts("step", action), **facts.of_step(step), **self._judged(new, verdict)}
+        told = {**self._facts("step", action), **facts.of_step(step, rows), **self._judged(new, verdict)}
         return self._put(told, step, new=new, rows=rows)
 
     def _reject(
@@ -135,7 +136,7 @@ class Importer:
     ) -> None:
         blob = self._repo.write_blob(candidate.encode("utf-8"))
         tried = Version("", blob, candidate, score)
-        told = {**self._facts("step", "reject"), **facts.of_step(step), **self._judged(tried, verdict)}
+        told = {**self._facts("step", "reject"), **facts.of_step(step, rows), **self._judged(tried, verdict)}
         self._put(told, step, tried=tried, rows=rows)
 
     def _messages(self, step: Step, made: Sequence[Change], action: str, score: Measured) -> list[CommitMessage]:

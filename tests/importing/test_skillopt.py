@@ -84,6 +84,12 @@ def test_the_log_reads_as_any_other(here: Path, capsys: Captured) -> None:
     assert rows[-2]["spend"]["spent"][0]["input_tokens"] == 40
     text = run(capsys, "log", "sums", "--rejected")
     assert "unpriced" in text and "0.7500" in text
+    assert [row["record"]["edits"] for row in rows if row["kind"] == "step"] == [
+        {"proposed": 0},
+        {"proposed": 1, "applied": 1},
+        {"proposed": 1, "applied": 1},
+        {"proposed": 2, "applied": 2},
+    ]
     assert rows[0]["record"]["test"]["current"]["hard"] == 1.0
 
 
