@@ -109,9 +109,9 @@ class Importer:
         self._step, self._epoch = step.number, step.epoch
         before, candidate, score = self._current, step.candidate, step.score
         if candidate is None or score is None or candidate == before.text or "skip" in step.action:
-            return self._put(
-                {**self._facts("step", "skip"), **facts.of_step(step, rows), "reason": facts.skipped(step)}, step
-            )
+            left = facts.rows(step.edits, ())
+            told = {**self._facts("step", "skip"), **facts.of_step(step, left), "reason": facts.skipped(step)}
+            return self._put(told, step, rows=left)
         action, verdict = facts.verdict(self._run, step.action, before.score, score, self._best.score)
         made = changes(before.text, candidate, step.edits)
         rows = facts.rows(step.edits, made or ())
