@@ -77,6 +77,13 @@ class RunFolder:
 
 def read_run(root: Path) -> RunFolder:
     """The run in a folder. Raises UsageError, with the file, when it is none or a part is missing."""
+    try:
+        return _read(root)
+    except (TypeError, ValueError, AttributeError) as error:  # a number that is none, a list that is a mapping
+        raise UsageError(f"{root} holds values that a run has not: {error}", hint="look at its history.json") from None
+
+
+def _read(root: Path) -> RunFolder:
     history = _json(root / "history.json")
     if not isinstance(history, list) or not all(isinstance(row, dict) and "step" in row for row in history):
         raise UsageError(f"{root / 'history.json'} is not a list of steps")
