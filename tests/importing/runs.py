@@ -40,7 +40,7 @@ def step(root: Path, number: int, candidate: str, after: str, edits: Any, solved
     results(folder / "selection_eval", solved)
 
 
-def row(number: int, action: str, hard: float, current: float, **more: Any) -> dict[str, Any]:
+def row(number: int, action: str, hard: Any, current: float, **more: Any) -> dict[str, Any]:
     tokens = {"rollout": {"calls": 4, "prompt_tokens": 40, "completion_tokens": 8}}
     row = {"step": number, "epoch": (number + 1) // 2, "action": action, "rollout_n": 4, "rollout_hard": 0.25}
     scores = {"selection_hard": hard, "selection_soft": hard, "current_score": current, "edit_budget": 4}

@@ -166,6 +166,11 @@ def test_means_without_tasks(here: Path, capsys: Captured) -> None:
         (lambda out: (out / "history.json").write_text("{", encoding="utf-8"), "history.json is not JSON"),
         (lambda out: (out / "skills" / "skill_v0003.md").unlink(), "skill_v0003.md is missing"),
         (
+            lambda out: runs.write(out / "history.json", [runs.row(1, "reject", "high", 0.5)]),
+            "values that a run has not",
+        ),
+        (lambda out: runs.write(out / "history.json", [{"step": "first"}]), "values that a run has not"),
+        (
             lambda out: runs.results(out / "selection_eval_baseline", "", of=0),
             "does not tell the initial skill's score",
         ),
