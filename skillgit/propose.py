@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from skillgit.errors import RaceError, RefusedError
-from skillgit.opening import Subject, opened
+from skillgit.errors import RefusedError
+from skillgit.opening import Subject
+from skillgit.outside import bring_in
 from skillgit.patchfile import edits_from_diff
-from skillgit.record import Outcome, Rolled, buckets
+from skillgit.record import buckets
 from skillgit.session import interruptible
 from skillgit.skill import APPLIED, apply_edits
-from skillgit.train import begin
 
 if TYPE_CHECKING:
     from skillgit.git.repo import Repo
@@ -56,21 +56,8 @@ async def _apply(subject: Subject, patch: str, reporter: Reporter) -> Proposal:
             f"hunk {place} of {len(edits)} cannot be applied ({first.status.replace('_', ' ')}): {first.detail}",
             hint="nothing was changed; mend the patch and apply it again",
         )
-    async with opened(subject, reporter) as run:
-        await run.preflight()
-        state = await begin(run)
-        if state.current.text.text != current:
-            raise RaceError(
-                f"the skill '{run.name}' changed meanwhile; nothing was written", hint="run the command again"
-            )
-        nothing = Rolled(0, 0, 0, 0.0, 0.0)
-        outcome = Outcome(state.epoch, state.step, None, nothing, (), applied.reports, applied.texts, (), kind="patch")
-        with run.stage("gate", len(run.splits.selection)):
-            outcome = replace(outcome, **await run.judge(applied.text, state))
-        after = run.recorder.step(state, outcome)
-        assert outcome.verdict is not None
-        verdict = outcome.verdict
-        counts = buckets(applied.reports)
-        return Proposal(
-            run.name, verdict.action, verdict.reason, verdict.before, verdict.after, counts, after.current.commit
-        )
+    outcome, state = await bring_in(subject, current, applied, reporter)
+    verdict = outcome.verdict
+    assert verdict is not None
+    scores, counts = (verdict.before, verdict.after), buckets(applied.reports)
+    return Proposal(subject.name, verdict.action, verdict.reason, *scores, counts, state.current.commit)

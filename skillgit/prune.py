@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skillgit.attribution import Attribution, Worth, attribute, changes_of
-from skillgit.errors import RaceError
-from skillgit.opening import Subject, opened
-from skillgit.record import Outcome, Rolled
+from skillgit.opening import Subject
+from skillgit.outside import bring_in
 from skillgit.replay import Change, without
 from skillgit.session import interruptible
 from skillgit.skill import Edit, apply_edits, body
-from skillgit.train import begin
 
 if TYPE_CHECKING:
     from skillgit.git.repo import Repo
@@ -54,7 +52,7 @@ def prune(repo: Repo, name: str, reporter: Reporter, *, dry_run: bool = False, o
         return Pruned(name, "nothing", "every edit that stands alone is worth something", ())
     if dry_run:
         return Pruned(name, "proposed", "a dry run", dropped)
-    work = _judge(subject, changes, dropped, found.commit, reporter)
+    work = _judge(subject, changes, dropped, reporter)
     return interruptible(work, hint=f"skillgit prune {name}")
 
 
@@ -69,25 +67,14 @@ def droppable(changes: Sequence[Change], found: Attribution) -> tuple[Worth, ...
     return tuple(kept)
 
 
-async def _judge(
-    subject: Subject, changes: Sequence[Change], dropped: Sequence[Worth], measured: str, reporter: Reporter
-) -> Pruned:
-    edits = [_removal(changes, dropped[: count + 1]) for count in range(len(dropped))]
-    applied = apply_edits(changes[-1].after, edits)
-    async with opened(subject, reporter) as run:
-        await run.preflight()
-        state = await begin(run)
-        if state.current.commit != measured:
-            raise RaceError(f"the skill '{run.name}' changed meanwhile; nothing was written", hint="run it again")
-        nothing = Rolled(0, 0, 0, 0.0, 0.0)
-        outcome = Outcome(state.epoch, state.step, None, nothing, (), applied.reports, applied.texts, (), kind="patch")
-        with run.stage("gate", len(run.splits.selection)):
-            outcome = replace(outcome, **await run.judge(applied.text, state, pruning=True))
-        after = run.recorder.step(state, outcome)
+async def _judge(subject: Subject, changes: Sequence[Change], dropped: Sequence[Worth], reporter: Reporter) -> Pruned:
+    current = changes[-1].after
+    applied = apply_edits(current, [_removal(changes, dropped[: count + 1]) for count in range(len(dropped))])
+    outcome, state = await bring_in(subject, current, applied, reporter, pruning=True)
     verdict = outcome.verdict
     assert verdict is not None
     scores = (verdict.before, verdict.after)
-    return Pruned(run.name, verdict.action, verdict.reason, tuple(dropped), *scores, after.current.commit)
+    return Pruned(subject.name, verdict.action, verdict.reason, tuple(dropped), *scores, state.current.commit)
 
 
 def _removal(changes: Sequence[Change], dropped: Sequence[Worth]) -> Edit:

@@ -56,7 +56,7 @@ class Outcome:
     Without ``verdict`` the step was skipped. ``kind`` patch is a diff from outside, judged between two steps. After a
     salvage, ``whole`` is the verdict on all edits together and ``tried`` has those on its parts. ``parse_failures``
     counts optimizer answers that had to be asked for again. ``copied`` is what the candidate has from train tasks,
-    ``reminders`` what waits for the epoch's end (``appendix.gate: forced``).
+    ``reminders`` what waits for the epoch's end (``appendix.gate: forced``); ``forced``: taken without a gate.
     """
 
     epoch: int
@@ -76,14 +76,17 @@ class Outcome:
     tried: tuple[Tried, ...] = ()
     copied: tuple[Copied, ...] = ()
     reminders: tuple[str, ...] = ()
+    forced: bool = False
 
     @property
     def action(self) -> str:
+        if self.forced:
+            return "forced"
         return self.verdict.action if self.verdict else "skip"
 
     @property
     def accepted(self) -> bool:
-        return self.verdict is not None and self.verdict.accepted
+        return self.forced or (self.verdict is not None and self.verdict.accepted)
 
     @property
     def rejected(self) -> bool:
@@ -233,6 +236,8 @@ def final_record(run: int, state: State, best: Version, test: Mapping[str, Any])
 
 
 def _why_skipped(outcome: Outcome) -> str:
+    if outcome.forced:
+        return "taken without a gate"
     if not outcome.reports:
         return "nothing failed, and no edit was proposed" if not outcome.rolled.failed else "no edit was proposed"
     return f"none of the {len(outcome.reports)} proposed edits changes the skill"

@@ -1,12 +1,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Annotated
+
+import typer
 
 from skillgit import console
 from skillgit.commands._options import Json, Name, history_of, repository, trained
 
 
-def run(name: Name, as_json: Json = False) -> int:
+def run(
+    name: Name,
+    rebuild: Annotated[
+        bool, typer.Option("--repair", help="first put back the notes that the journal knows of")
+    ] = False,
+    as_json: Json = False,
+) -> int:
     """Prove that each edit gives its commit, that accepted scores obey the gate, and that journal, branch and notes agree.
 
     Example: skillgit fsck dates
@@ -14,9 +23,13 @@ def run(name: Name, as_json: Json = False) -> int:
     JSON: a list of {severity, where, message}; empty when all is well.
     """
     from skillgit.git.fsck import check
+    from skillgit.git.repair import repair
 
     with repository() as repo:
-        trained(history_of(repo, name))
+        history = trained(history_of(repo, name))
+        if rebuild:
+            told = ", ".join(f"{namespace} {count}" for namespace, count in repair(history).items() if count)
+            console.note(f"notes put back: {told or 'none was missing'}")
         findings = list(check(repo, name))
     errors = [finding for finding in findings if finding.severity == "error"]
     if as_json:

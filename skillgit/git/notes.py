@@ -32,15 +32,16 @@ class _Folder:
 class Notes:
     """The notes under refs/notes/skillgit/NAMESPACE."""
 
-    def __init__(self, repo: Repo, namespace: str) -> None:
+    def __init__(self, repo: Repo, namespace: str, at: str | None = None) -> None:
         if namespace not in NAMESPACES:
             raise ValueError(f"no such notes: {namespace}")
         self._repo = repo
+        self._at = at
         self.ref = PREFIX + namespace
 
     def tip(self) -> str | None:
-        """The commit that the ref is at."""
-        return self._repo.ref(self.ref)
+        """The commit that the ref is at, or the one these notes were asked for ``at``."""
+        return self._at or self._repo.ref(self.ref)
 
     def get(self, oid: str) -> str:
         """The note on an object, "" if it has none."""
