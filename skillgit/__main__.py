@@ -45,6 +45,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "Set up": {
         "config": "the settings in force, each with its origin",
         "models": "models and providers; fetch a local model",
+        "tasks": "check a skill's tasks, see how they are split, add more",
         "envs": "bundled environments; prepare a benchmark's data",
         "hooks": "git hooks beside those that are there",
         "doctor": "check git, models and keys, and say how to mend what is wrong",

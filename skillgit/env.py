@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from skillgit import config as configs
 from skillgit import judges, tasks, templates
@@ -80,12 +80,35 @@ class Environment:
         """The three splits, with prompt and judge checked against the tasks. Raises TaskError or ConfigError."""
         settings = self.settings
         splits = assign(self._tasks, settings.split.ratio, settings.split.seed, min_selection=settings.gate.min_items)
-        if self._own_rollout is None:
-            self._check_prompt()
+        self.check_prompt()
         self._check_judge()
         return splits
 
-    def _check_prompt(self) -> None:
+    @property
+    def own_tasks(self) -> bool:
+        """Whether env.py makes the tasks."""
+        return self._own_tasks is not None
+
+    @property
+    def judging(self) -> Literal["free", "costly", "rollout"]:
+        """How an answer is scored: without cost, by a process or a call, or by the rollout of env.py, unless it leaves it."""
+        if self._own_score is not None:
+            return "free"
+        return "costly" if self.judge.costs else "free" if self._own_rollout is None else "rollout"
+
+    @property
+    def needs_answers(self) -> bool:
+        """Whether a task without a reference answer can never pass."""
+        return self._own_score is None and self._own_rollout is None and self.judge.needs_answer
+
+    def golds(self, task: Task) -> list[str]:
+        """Answers to a task that must pass."""
+        return judges.references(task) if self._own_score is not None else self.judge.golds(task)
+
+    def check_prompt(self) -> None:
+        """Raise ConfigError or TaskError for a prompt that does not fit the tasks; env.py's rollout may have none."""
+        if self._own_rollout is not None:
+            return
         prompt = self.settings.prompt
         known = {"input", "id", "type", "skill"} | {name for task in self._tasks for name in task.fields}
         used = templates.fields(f"{prompt.system}{prompt.user}")

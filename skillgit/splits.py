@@ -82,18 +82,30 @@ def assign(tasks: Sequence[Task], ratio: Ratio, seed: int, *, min_selection: int
     for an unknown split, and when a split has too few tasks: nothing is ever borrowed from another split.
     """
     _refuse_duplicates(tasks)
-    _refuse_unknown(tasks)
-    parts: dict[str, list[Task]] = {name: [] for name in SPLITS}
-    for task in tasks:
-        parts[task.split or _split_of(task.id, ratio, seed)].append(task)
+    parts = part(tasks, ratio, seed)
     _refuse_overlap(parts)
     _demand(parts, ratio, min_selection)
     return Splits(*(tuple(parts[name]) for name in SPLITS))
 
 
-def _split_of(task_id: str, ratio: Ratio, seed: int) -> str:
-    place = _number(seed, task_id) / 2**256 * sum(ratio)
-    return SPLITS[0] if place < ratio[0] else SPLITS[1] if place < ratio[0] + ratio[1] else SPLITS[2]
+def part(tasks: Sequence[Task], ratio: Ratio, seed: int) -> dict[str, list[Task]]:
+    """The tasks of each split, as ``assign`` parts them, however few they are. Raises TaskError for an unknown split."""
+    _refuse_unknown(tasks)
+    parts: dict[str, list[Task]] = {name: [] for name in SPLITS}
+    for task in tasks:
+        parts[task.split or split_of(task.id, ratio, seed)].append(task)
+    return parts
+
+
+def split_of(task_id: str, ratio: Ratio, seed: int) -> str:
+    """The split of a task that names none."""
+    share = place(task_id, seed) * sum(ratio)
+    return SPLITS[0] if share < ratio[0] else SPLITS[1] if share < ratio[0] + ratio[1] else SPLITS[2]
+
+
+def place(task_id: str, seed: int) -> float:
+    """Where in 0..1 the hash of (seed, id) falls."""
+    return _number(seed, task_id) / 2**256
 
 
 def _refuse_duplicates(tasks: Sequence[Task]) -> None:
@@ -114,7 +126,7 @@ def _refuse_overlap(parts: Mapping[str, Sequence[Task]]) -> None:
     found = []
     for name, tasks in parts.items():
         for task in tasks:
-            other, other_id = first.setdefault(_normalised(task), (name, task.id))
+            other, other_id = first.setdefault(asked(task), (name, task.id))
             if other != name:
                 found.append(f"'{task.id}' ({name}) asks the same as '{other_id}' ({other})")
     if found:
@@ -124,7 +136,7 @@ def _refuse_overlap(parts: Mapping[str, Sequence[Task]]) -> None:
         )
 
 
-def _normalised(task: Task) -> str:
+def asked(task: Task) -> str:
     """What a task asks, without case, white space and width forms; the reference answer may differ."""
     return _canonical(task, _folded([task.input, dict(task.fields)]))
 

@@ -15,6 +15,7 @@ from skillgit.splits import SPLITS, Task
 
 KINDS = ".jsonl, .json, .csv, .yaml, .yml"
 OTHER_NAMES = {"val": "selection", "validation": "selection", "valid": "selection", "dev": "selection"}
+DRAFT = "draft"
 Row = tuple[str, Any]
 """Where a record stands (``tasks.jsonl:3``), and the record."""
 
@@ -31,6 +32,11 @@ def read_tasks(path: Path, split: str = "") -> tuple[Task, ...]:
     if not tasks:
         raise TaskError(f"{path} holds no tasks")
     return tasks
+
+
+def read_lines(text: str, name: str) -> list[Row]:
+    """The records of JSONL that did not come from a task file; ``name`` is where they came from."""
+    return list(_jsonl(Path(name), text.removeprefix("\ufeff")))
 
 
 def _rows(path: Path, text: str) -> Iterator[Row]:
@@ -120,11 +126,18 @@ def _demand_header(path: Path, header: list[str]) -> None:
 def make_task(record: Any, where: str, split: str = "") -> Task:
     """The task of a record with ``id``, ``input`` and, where the judge needs one, ``answer``.
 
-    Raises TaskError that begins with ``where``.
+    Raises TaskError that begins with ``where``, also for a draft that nobody has reviewed.
     """
     if not isinstance(record, Mapping):
         raise TaskError(f"{where}: a task must be an object with id and input, not {type(record).__name__}")
     fields = {str(name): value for name, value in record.items()}
+    if is_draft(fields):
+        raise TaskError(
+            f"{where}: task '{fields.get('id')}' is a draft that nobody has reviewed",
+            hint="review it, then: skillgit tasks add NAME FILE --reviewed",
+        )
+    if fields.get(DRAFT) in (False, "false"):
+        del fields[DRAFT]
     task_id = _word(fields.pop("id", None), "id", where)
     if not task_id or any(char.isspace() for char in task_id):
         raise TaskError(f"{where}: 'id' must be a single word that is not empty, not {task_id!r}")
@@ -141,6 +154,11 @@ def make_task(record: Any, where: str, split: str = "") -> Task:
     )
     _demand_sound(task, where)
     return task
+
+
+def is_draft(record: Mapping[str, Any]) -> bool:
+    """Whether a record says ``draft: true``; a draft is no task until a person has accepted it."""
+    return record.get(DRAFT) in (True, "true")
 
 
 def _word(value: Any, name: str, where: str) -> str:

@@ -36,6 +36,7 @@ __all__ = [
     "demand_scores",
     "extract",
     "make",
+    "references",
     "to_judgement",
 ]
 
@@ -78,7 +79,7 @@ def check(judge: Judge, tasks: Iterable[Task]) -> None:
     """Raise ConfigError when a reference answer fails its own judge or is missing, or an empty answer passes."""
     for task in tasks:
         check_empty(judge, task)
-        golds = references(task)
+        golds = judge.golds(task)
         if judge.needs_answer and not golds:
             raise TaskError(f"task '{task.id}' has no answer to judge by", hint="give it one, or use another judge")
         for gold in golds:
@@ -95,7 +96,7 @@ async def check_one(judge: Judge, task: Task) -> None:
         raise ConfigError(
             f"the judge passes an empty answer to task '{task.id}'; it would measure nothing", hint=BROKEN
         )
-    for gold in references(task)[:1]:
+    for gold in judge.golds(task)[:1]:
         judgement = await judge.judge(task, gold)
         if judgement.hard < 1:
             raise ConfigError(

@@ -42,6 +42,10 @@ class Judge(Section):
     def __call__(self, task: Task, answer: str) -> Judgement:
         raise ConfigError("this judge takes a process or a call; in env.py write: await env.judged(...)")
 
+    def golds(self, task: Task) -> list[str]:
+        """Answers that must pass: those which prove, before anything is spent, that the judge judges."""
+        return references(task)
+
     async def judge(self, task: Task, answer: str) -> Judgement:
         """Score an answer. Raises OutputError when the judge gives no score: the answer is not measured then."""
         return self(task, answer)

@@ -42,6 +42,7 @@ def keys(data: Any) -> set[str]:
         "envs",
         "doctor",
         "init other",
+        "tasks check demo",
     ],
 )
 def test_the_keys_are_those_of_the_help(trained: Path, capsys: Captured, line: str) -> None:
