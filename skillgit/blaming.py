@@ -22,7 +22,7 @@ def blame(history: SkillHistory, spec: str) -> list[dict[str, Any]]:
     """
     commit = history.resolve(spec)
     base = history.base() if history.tip() else commit
-    old = {entry.oid for entry in history.log()}
+    old = history.commits() if history.tip() else frozenset()
     told: dict[str, dict[str, Any]] = {}
     rows = []
     for number, (oid, text) in enumerate(_lines(history, commit), start=1):

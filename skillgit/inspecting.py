@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any
 
 from skillgit.git.lock import holder
@@ -139,16 +139,9 @@ def entry_of(history: SkillHistory, commit: LogEntry) -> JournalEntry | None:
     run, number = trailers.get("Skill-Run"), trailers.get("Skill-Epoch" if kind == "epoch" else "Skill-Step")
     if run is None or not run.isdecimal():
         return None
-    for entry in history.journal.entries():
-        if entry.run < int(run):
-            break
-        here = str(entry.epoch if kind == "epoch" else entry.step)
-        if entry.run == int(run) and entry.kind == kind and number in (None, here):  # a patch has no number of its own
-            if entry.action in TAKEN and _made(entry, commit.oid):
-                return entry
-            if number:
-                break
-    return None
+    # a patch has no number of its own
+    found = history.journal.find(int(run), kind, int(number) if number and number.isdecimal() else None)
+    return next((entry for entry in found if entry.action in TAKEN and _made(entry, commit.oid)), None)
 
 
 def _made(entry: JournalEntry, commit: str) -> bool:
@@ -190,11 +183,12 @@ def _mean(values: list[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def rejections(history: SkillHistory) -> list[dict[str, Any]]:
-    """The rejected-edit buffer, newest first, each with the commit it was tried on."""
-    commits = [entry.oid for entry in history.log()] + [history.base()]
-    notes = Notes(history.repo, "rejected").many(commits)
-    return [{"on": o, **note} for o in commits for note in reversed(read_notes(notes.get(o, ""), history.name))]
+def rejections(history: SkillHistory) -> Iterator[dict[str, Any]]:
+    """The rejected-edit buffer, newest first, each with the commit it was tried on; read as they are asked for."""
+    notes = Notes(history.repo, "rejected")
+    for commit in chain((entry.oid for entry in history.log()), [history.base()]):
+        found = reversed(read_notes(notes.get(commit), history.name))
+        yield from ({"on": commit, **note} for note in found)
 
 
 def status(history: SkillHistory) -> dict[str, Any]:

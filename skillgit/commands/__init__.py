@@ -5,10 +5,13 @@ from __future__ import annotations
 import difflib
 import errno
 import importlib
+import io
 import os
+import sys
 import tempfile
 import traceback
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -88,10 +91,15 @@ def _command(name: str, arguments: list[str]) -> int:
 def _completion(arguments: list[str]) -> int:
     """The whole program, for the shell's sake only."""
     from skillgit.__main__ import COMMANDS, COMPLETION
+    from skillgit.completing import rejoin
 
+    cut = rejoin(os.environ)
     try:
-        _app(COMMANDS, completion=True).main(arguments, prog_name="skillgit", complete_var=COMPLETION)
+        with redirect_stdout(io.StringIO()) if cut else nullcontext(sys.stdout) as out:
+            _app(COMMANDS, completion=True).main(arguments, prog_name="skillgit", complete_var=COMPLETION)
     except SystemExit as done:
+        if isinstance(out, io.StringIO):
+            console.lines(line.partition("@")[2] for line in out.getvalue().splitlines())
         return done.code if isinstance(done.code, int) else 0
     return 0
 

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
+
+from skillgit import console
+from skillgit.completing import revisions, skills
 
 if TYPE_CHECKING:
     from skillgit.git.history import SkillHistory
     from skillgit.git.repo import Repo
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="the skill", show_default=False)]
-Revision = Annotated[str, typer.Argument(metavar="NAME[@REV]", help="a revision of a skill", show_default=False)]
+Row = TypeVar("Row")
+Name = Annotated[str, typer.Argument(metavar="NAME", help="the skill", show_default=False, autocompletion=skills)]
+Revision = Annotated[
+    str,
+    typer.Argument(metavar="NAME[@REV]", help="a revision of a skill", show_default=False, autocompletion=revisions),
+]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
+NEWEST = 50
+Most = Annotated[int, typer.Option("-n", min=0, metavar="N", help="only the newest N; 0 for all")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress")]
 Overrides = Annotated[
     list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="override a setting, e.g. -o train.epochs=2")
 ]
+
+
+def newest(rows: Iterable[Row], most: int) -> Iterator[Row]:
+    """The first ``most`` of rows that come newest first, all for 0; what is left out is said on stderr."""
+    left = iter(rows)
+    yield from islice(left, most or None)
+    if most and next(left, None) is not None:
+        console.note(f"older ones are left out; -n 0 shows all, -n {10 * most} more")
 
 
 @contextmanager

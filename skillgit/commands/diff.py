@@ -6,11 +6,15 @@ import typer
 
 from skillgit import console
 from skillgit.commands._options import Json, Revision, history_of, repository, trained
+from skillgit.completing import revisions
 
 
 def run(
     old: Revision,
-    new: Annotated[str, typer.Argument(metavar="[NAME@REV]", help="the other revision; the tip by default")] = "",
+    new: Annotated[
+        str,
+        typer.Argument(metavar="[NAME@REV]", help="the other; the tip by default", autocompletion=revisions),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Two revisions of a skill: how the text differs, and how the known scores differ, task by task.

@@ -6,12 +6,15 @@ import typer
 
 from skillgit import console
 from skillgit.commands._options import Json
+from skillgit.completing import skills
 
 COLOURS = {"ok": "green", "warning": "yellow", "failed": "red"}
 
 
 def run(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="also check this skill and call its models")] = "",
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="also this skill and its models", autocompletion=skills)
+    ] = "",
     as_json: Json = False,
 ) -> int:
     """Check git, identity, models and keys (one tiny call each), and say how to mend what fails. Exits 1 if something failed.

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skillgit import console
-from skillgit.commands._options import Json, Name, history_of, repository, trained
+from skillgit.commands._options import NEWEST, Json, Most, Name, history_of, newest, repository, trained
 
 if TYPE_CHECKING:
     from skillgit.git.history import SkillHistory
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 def run(
     name: Name,
     rejected: Annotated[bool, typer.Option("--rejected", help="also rejected and skipped steps")] = False,
-    most: Annotated[int | None, typer.Option("-n", min=1, help="only the newest N")] = None,
+    most: Most = NEWEST,
     graph: Annotated[
         bool, typer.Option("--graph", help="draw steps, edits and epochs, and the score above them")
     ] = False,
@@ -42,7 +41,7 @@ def run(
             raise UsageError("--json prints the log, --graph and --plot draw it; choose one")
         if plot or graph:
             return _drawn(history, rejected, most, graph, plot)
-        rows = islice(log_rows(history, rejected=rejected), most)
+        rows = newest(log_rows(history, rejected=rejected), most)
         if as_json:
             return console.emit(list(rows))
         console.say(console.paint(heading(), "dim"))
@@ -50,16 +49,15 @@ def run(
     return None
 
 
-def _drawn(history: SkillHistory, rejected: bool, most: int | None, graph: bool, plot: str) -> None:
+def _drawn(history: SkillHistory, rejected: bool, most: int, graph: bool, plot: str) -> None:
     from skillgit.reporting.curve import points, sparkline
     from skillgit.reporting.drawing import draw
     from skillgit.reporting.graph import graph_lines
 
-    newest = islice(history.journal.entries(), most) if plot and not graph else history.journal.entries()
-    found = points([entry.record for entry in newest][::-1])
+    found = points([entry.record for entry in newest(history.journal.entries(), most)][::-1])
     if plot:
         draw(found, f"score of {history.name} over its steps", Path(plot))
         console.note(f"wrote {plot}")
     if graph:
         console.lines([*sparkline(found), ""])
-        console.lines(islice(graph_lines(history, rejected=rejected), most))
+        console.lines(newest(graph_lines(history, rejected=rejected), most))

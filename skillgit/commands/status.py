@@ -6,10 +6,13 @@ import typer
 
 from skillgit import console
 from skillgit.commands._options import Json, history_of, repository
+from skillgit.completing import skills
 
 
 def run(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="a skill; all of them by default")] = "",
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="a skill; all of them by default", autocompletion=skills)
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Where each training stands, what comes next, and who holds the lock.

@@ -158,15 +158,12 @@ class SkillHistory:
         return self._point(match["kind"], int(match["number"]), int(match["run"]) if match["run"] else None)
 
     def _point(self, kind: str, number: int, run: int | None) -> JournalEntry | None:
-        for entry in self.journal.entries():
-            run = entry.run if run is None else run
-            if entry.run < run:
-                break
-            reached = entry.step if kind == "step" else entry.epoch
-            kinds = (kind, "baseline") if number == 0 else (kind,)
-            if entry.run == run and entry.kind in kinds and reached == number:
-                return entry
-        return None
+        newest = self.journal.tip()
+        if newest is None:
+            return None
+        run = newest.run if run is None else run
+        kinds = (kind, "baseline") if number == 0 else (kind,)
+        return next((entry for one in kinds for entry in self.journal.find(run, one, number)), None)
 
     def _known(self) -> str:
         entries = list(self.journal.entries())
@@ -184,6 +181,11 @@ class SkillHistory:
         end = since or (self.base() if tip else "")
         # not `end..tip`: for that git walks to the end before it shows the first commit
         yield from takewhile(lambda entry: entry.oid != end, log(self.repo, tip) if tip else ())
+
+    def commits(self) -> frozenset[str]:
+        """The ids of the commits of the branch after its base."""
+        listed = self.repo.git("rev-list", "--first-parent", f"{self.base()}..{self._tip()}", "--")
+        return frozenset(listed.text.split())
 
     # -- new commits, as objects
 

@@ -145,6 +145,14 @@ class Journal:
         tip = self._repo.ref(self.ref)
         yield from map(self._made, log(self._repo, tip) if tip else ())
 
+    def find(self, run: int, kind: str, number: int | None = None) -> Iterator[JournalEntry]:
+        """Entries of a run and kind, newest first: those of one step or epoch, or all. git looks through the messages."""
+        tip = self._repo.ref(self.ref)
+        wanted = {"Run": run, "Kind": kind, "Epoch" if kind == "epoch" else "Step": number}
+        lines = [f"^Skill-{key}: {value}$" for key, value in wanted.items() if value is not None]
+        options = ("--all-match", "--basic-regexp", *(f"--grep={line}" for line in lines))
+        yield from map(self._made, log(self._repo, *options, tip) if tip else ())
+
     def _made(self, row: LogEntry) -> JournalEntry:
         return JournalEntry(
             self._repo, row.oid, row.parents[0] if row.parents else None, row.when, row.subject, row.trailers

@@ -70,7 +70,7 @@ def collect(history: SkillHistory) -> Report:
         _lines(history, {commit.oid: commit for commit in commits}),
         [_edit(history, commit) for commit in islice(commits, MOST_EDITS)],
         max(0, len(commits) - MOST_EDITS),
-        rejections(history),
+        list(rejections(history)),
         matrix(entry.record for entry in entries[-10 * MOST_COLUMNS :]),
         costs(entries),
     )

@@ -3,6 +3,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from skillgit.__main__ import main
 from tests.commands.running import Captured, run, run_json
 from tests.repos import git
@@ -71,3 +73,16 @@ def test_a_branch_that_was_set_back_loses_no_line(trained: Path, capsys: Capture
     whole = run(capsys, "log", "demo", "--rejected")
     git(trained, "branch", "-f", "skill/demo", "skill/demo~1")
     assert run(capsys, "log", "demo", "--rejected") == whole
+
+
+def test_older_entries_are_left_out_and_told(trained: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert main(["log", "demo", "-n", "2"]) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 3
+    assert "older ones are left out; -n 0 shows all" in err
+    assert main(["log", "demo", "-n", "0"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + sum(line[0] not in ".-" for line in GOLDEN.splitlines()[1:])
+    assert main(["log", "demo", "-n", "4"]) == 0  # exactly as many as there are
+    assert capsys.readouterr().err == ""
+    every = run_json(capsys, "rejected", "demo")
+    assert run_json(capsys, "rejected", "demo", "-n", "1") == every[:1]
