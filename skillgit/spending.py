@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from skillgit.memo import Memo
-from skillgit.models import calls
+from skillgit.models import base
 from skillgit.models.base import NO_USAGE, Usage
 
 Spent = dict[tuple[str, str], Usage]
@@ -35,20 +35,20 @@ class Spending:
 
     def add(self, role: str, usage: Usage) -> None:
         """Count a paid call of the current stage."""
-        stage = calls.stage.get()
+        stage = base.stage.get()
         self._since[stage, role] = self._since.get((stage, role), NO_USAGE) + usage
         self._memo.spend(self._skill, self._journal, stage, role, usage)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Calls and wall time inside belong to this stage."""
-        token = calls.stage.set(name)
+        token = base.stage.set(name)
         began = self._clock()
         try:
             yield
         finally:
             self._seconds[name] = self._seconds.get(name, 0.0) + self._clock() - began
-            calls.stage.reset(token)
+            base.stage.reset(token)
 
     def since_last(self) -> dict[str, Any]:
         """Spend and seconds since the last journal entry, and the total, for spend.yaml."""

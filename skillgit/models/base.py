@@ -8,9 +8,12 @@ concurrency, prices and caps are laid over every backend alike by :mod:`skillgit
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+stage: ContextVar[str] = ContextVar("stage", default="other")
+"""The stage of the loop that calls are counted under."""
 Stop = Literal["stop", "length", "tool_calls", "refusal"]
 
 

@@ -7,7 +7,6 @@ import logging
 import random
 import re
 from collections.abc import Awaitable, Callable, Coroutine
-from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -21,8 +20,6 @@ from skillgit.models.prices import cost
 
 log = logging.getLogger("skillgit")
 
-stage: ContextVar[str] = ContextVar("stage", default="other")
-"""The stage of the loop that calls are counted under."""
 
 STREAK = 10
 BACKOFF_FIRST, BACKOFF_MOST = 1.0, 60.0

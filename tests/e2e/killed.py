@@ -28,7 +28,7 @@ from typing import Any
 from skillgit import recorder
 from skillgit.__main__ import main as skillgit
 from skillgit.git.transaction import Transaction
-from skillgit.models import calls, registry
+from skillgit.models import base, registry
 from skillgit.models.base import Reply, Request
 from tests.world import Scripted, World
 
@@ -62,7 +62,7 @@ def watched(model: Scripted, log: Path) -> None:
 
     def say(what: str, key: str) -> None:
         with log.open("a", encoding="utf-8") as file:
-            file.write(f"{what} {key} {calls.stage.get()}\n")
+            file.write(f"{what} {key} {base.stage.get()}\n")
 
     async def call(request: Request) -> Reply:
         if hold := os.environ.pop("HOLD", ""):
@@ -72,7 +72,7 @@ def watched(model: Scripted, log: Path) -> None:
         key = hashlib.sha256(repr((model.name, request.messages, request.sample)).encode()).hexdigest()[:16]
         say("start", key)
         moment("AT_CALL")
-        if calls.stage.get() == os.environ.get("KILL_IN_STAGE"):
+        if base.stage.get() == os.environ.get("KILL_IN_STAGE"):
             end()
         if "JITTER" in os.environ:
             await asyncio.sleep(random.random() / 200)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skillgit.errors import FatalModelError, LimitReached, NotMeasured, ProviderError, RaceError
-from skillgit.models import calls
+from skillgit.models import base
 from skillgit.models.base import Request
 from tests import world
 from tests.e2e.interruptions import uninterrupted
@@ -74,7 +74,7 @@ def test_a_person_during_a_step_loses_nothing(training: Training, stage: str) ->
     both, by_hand = World(), []
 
     def answer(request: Request) -> str:
-        if calls.stage.get() == stage and not by_hand:
+        if base.stage.get() == stage and not by_hand:
             by_hand.append(training.commit_by_hand("# Rules", "# Rules\n\n- RULE 3 holds."))
         return world.target(request) if request.schema is None else world.optimizer(request)
 
@@ -148,7 +148,7 @@ def test_an_outage_in_any_stage_is_never_scored(training: Training, stage: str) 
     broken = World()
 
     def answer(request: Request) -> str | Exception:
-        if calls.stage.get() == stage:
+        if base.stage.get() == stage:
             return ProviderError("503: down for maintenance")
         return world.target(request) if request.schema is None else world.optimizer(request)
 

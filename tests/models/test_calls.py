@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skillgit.config import LimitSettings
 from skillgit.errors import FatalModelError, LimitReached, ProviderError
-from skillgit.models import calls
+from skillgit.models import base, calls
 from skillgit.models.base import Reply, Usage
 from skillgit.models.calls import BACKOFF_MOST, PATIENCE, STREAK, Meter, delay
 from skillgit.models.limiter import Limiter
@@ -106,14 +106,14 @@ def test_an_answer_or_another_failure_ends_the_row(between: Reply | Exception) -
 
 def test_each_paid_attempt_is_counted_under_its_stage_with_its_price() -> None:
     told: list[tuple[str, str, Usage]] = []
-    meter = Meter(LimitSettings(), listen=lambda role, usage: told.append((calls.stage.get(), role, usage)))
+    meter = Meter(LimitSettings(), listen=lambda role, usage: told.append((base.stage.get(), role, usage)))
     unpriced = Reply("x", Usage(10, 5))
     model = Queue([unpriced, busy(), reply(usd=0.25)])
 
     async def work() -> list[Reply]:
         one = caller(model, meter=meter)
         first = await one.call(ASK)
-        calls.stage.set("reflect")
+        base.stage.set("reflect")
         return [first, await one.call(ASK)]
 
     answers = asyncio.run(work())
