@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -195,7 +195,8 @@ def status(history: SkillHistory) -> dict[str, Any]:
     """Where a training stands."""
     tip = history.journal.tip()
     state: Mapping[str, Any] = tip.record if tip else {}
-    moved = bool(tip) and history.tip() != tip.current if tip else False
+    moved = tip is not None and history.tip() != tip.current
+    ending = ending_of(history.journal.entries())
     return {
         "skill": history.name,
         "trained": tip is not None,
@@ -203,14 +204,25 @@ def status(history: SkillHistory) -> dict[str, Any]:
         "epoch": tip.epoch if tip else 0,
         "step": tip.step if tip else 0,
         "last": {"kind": tip.kind, "action": tip.action, "reason": state.get("reason")} if tip else None,
-        "finished": bool(tip) and tip.kind == "final" if tip else False,
+        "finished": ending is not None and not moved,
         "current": state.get("current"),
         "best": state.get("best"),
         "unchanged": tip is not None and history.blob(tip.current) == history.blob(history.base()),
         "moved_by_hand": moved,
-        "test": state.get("test"),
+        "test": ending.record.get("test") if ending else None,
         "lock": holder(history.repo, history.name),
     }
+
+
+def ending_of(entries: Iterable[JournalEntry]) -> JournalEntry | None:
+    """The entry that ended a run, unless the skill changed after it (a patch from outside, a person's commit).
+
+    ``entries`` are newest first.
+    """
+    for entry in entries:
+        if entry.kind != "patch" or entry.action in TAKEN:
+            return entry if entry.kind == "final" else None
+    return None
 
 
 def known_worth(history: SkillHistory, commits: Sequence[str]) -> dict[str, Mapping[str, Any]]:
@@ -238,7 +250,7 @@ def runs(history: SkillHistory) -> list[dict[str, Any]]:
     before: dict[str, Any] = {}
     for number in sorted(by_run):
         entries = by_run[number]
-        newest, first = entries[0], entries[-1]
+        newest, first, ending = entries[0], entries[-1], ending_of(entries)
         settings = dict(leaves((load(newest.config) or {}).get("settings", {})))
         changed = {key: [before.get(key), settings.get(key)] for key in {**before, **settings}} if before else {}
         rows.append(
@@ -246,11 +258,11 @@ def runs(history: SkillHistory) -> list[dict[str, Any]]:
                 "run": number,
                 "target": settings.get("models.target.model"),
                 "optimizer": settings.get("models.optimizer.model"),
-                "finished": newest.kind == "final",
+                "finished": ending is not None,
                 "steps": dict(Counter(entry.action for entry in reversed(entries) if entry.kind == "step")),
                 "initial": first.record.get("current"),
                 "best": newest.record.get("best"),
-                "test": newest.record.get("test") or {},
+                "test": (ending.record.get("test") if ending else None) or {},
                 "spend": figures(sum_up(from_rows(newest.spend.get("total", [])))),
                 "changed": {key: values for key, values in changed.items() if values[0] != values[1]},
             }

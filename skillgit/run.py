@@ -89,6 +89,11 @@ class Run:
         epochs = -(-self.total_steps // self._steps_per_epoch())
         return self.total_steps + (epochs - (not (slow.first_epoch or aware)) if gated else 0)
 
+    @property
+    def complete(self) -> bool:
+        """True when the run has ended and the branch is where it left it."""
+        return self.state is not None and self.state.finished and self.state.current.commit == self.initial[0]
+
     def epochs_after(self, state: State) -> Iterator[int]:
         """Epochs that are not finished yet, 1-based."""
         per_epoch = self._steps_per_epoch()

@@ -46,7 +46,7 @@ def run_training(
 
 async def _train(subject: Subject, reporter: Reporter, new_run: bool, start: str) -> Summary:
     async with opened(subject, reporter, new_run=new_run, start=start) as run:
-        if run.state is None or not run.state.finished:
+        if not run.complete:
             reporter.plan(priced(subject))
             await run.preflight()
         return await train(run)

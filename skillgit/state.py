@@ -136,7 +136,7 @@ def _after_baseline(state: State | None, entry: Entry) -> State:
     record = entry.record
     version = _version(entry, record["step"])
     if state is not None:  # a person moved the branch
-        return replace(state, current=version, best=_best(state, version, record), rejections=())
+        return _at(state, version, record)
     best, kept = version, record["best"]
     if kept["commit"] != version.commit:
         scores = scores_of(entry.best_scores)
@@ -151,7 +151,13 @@ def _moved(state: State, entry: Entry) -> State:
     if record["action"] not in ACCEPTED:
         return state
     version = _version(entry, record["step"])
-    return replace(state, current=version, best=_best(state, version, record), rejections=())
+    return _at(state, version, record)
+
+
+def _at(state: State, version: Version, record: Mapping[str, Any]) -> State:
+    """The state at another text. A run that had ended has to be finished again: its test scores are of the texts before."""
+    best = _best(state, version, record)
+    return replace(state, current=version, best=best, rejections=(), test={}, finished=False)
 
 
 def _looked(state: State, record: Mapping[str, Any]) -> State:

@@ -33,7 +33,7 @@ async def train(run: Run) -> Summary:
     Raises NotMeasured, FatalModelError or LimitReached when a step could not be finished: nothing of that step is
     recorded, and what was paid for is kept.
     """
-    if run.state and run.state.finished:
+    if run.state and run.complete:
         return run.summary(run.state)
     state = await begin(run)
     for epoch in run.epochs_after(state):
@@ -186,7 +186,7 @@ async def meta_update(run: Run, state: State, outcome: EpochOutcome, pairs: tupl
 
 
 async def finish(run: Run, state: State) -> Summary:
-    """Score the untouched test split once: initial, best and current skill."""
+    """Score the held-out test split: initial, best and current skill."""
     best = run.better(state.current, state.best)
     versions = {"initial": state.initial, "best": best, "current": state.current}
     tests = {}

@@ -26,7 +26,7 @@ def plan_lines(plan: Plan) -> list[str]:
 def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     """How a run ended: scores of the three versions, steps, spend."""
     test, spend = summary["test"], summary["spend"]
-    rows = [["", "", "selection", "test (untouched until now)" if test else "test: not evaluated"]]
+    rows = [["", "", "selection", "test (held out)" if test else "test: not evaluated"]]
     for role in ("initial", "best", "current"):
         version = summary[role]
         tested = scored(test[role]) if test else ""

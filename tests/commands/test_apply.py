@@ -23,6 +23,8 @@ def test_a_persons_patch_passes_the_same_gate(trained: Path, capsys: Captured, m
     patch("- POISON 0 holds.")
     assert run_json(capsys, "apply", "demo", "-", code=1)["action"] == "reject"
     assert git(trained, "rev-parse", "skill/demo") == tip
+    assert run_json(capsys, "status", "demo")["finished"]
+    assert [row["finished"] for row in run_json(capsys, "runs", "demo")] == [True]
     patch("- RULE 2 holds.\n- RULE 3 holds.\n- RULE 4 holds.")
     result = run_json(capsys, "apply", "demo", "-")
     assert result["action"] == "accept_new_best"
@@ -30,6 +32,7 @@ def test_a_persons_patch_passes_the_same_gate(trained: Path, capsys: Captured, m
     assert "Skill-Kind: patch" in git(trained, "log", "-1", "--format=%B", "skill/demo")
     assert run_json(capsys, "show", "demo")["entry"]["kind"] == "patch"
     assert run_json(capsys, "log", "demo")[0]["kind"] == "patch"
+    assert not run_json(capsys, "status", "demo")["finished"]
     assert run_json(capsys, "fsck", "demo") == []
     patch("x")
     monkeypatch.setattr("sys.stdin", io.StringIO("--- a/other.md\n+++ b/other.md\n@@ -1 +1 @@\n-a\n+b\n"))

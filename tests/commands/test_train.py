@@ -26,7 +26,7 @@ def test_train_tells_plan_steps_and_summary(untrained: Path, capsys: Captured) -
     assert re.fullmatch(r"note: \d+ results were known already and cost nothing: .*/\.git/skillgit/memo\.sqlite", memo)
     assert re.search(r"rollout +target +24 +360 +price unknown", out)
     assert "initial" in out
-    assert "test (untouched until now)" in out
+    assert "test (held out)" in out
 
 
 def test_train_says_loudly_when_nothing_was_learned(

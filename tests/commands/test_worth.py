@@ -46,6 +46,20 @@ def loose(untrained: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) ->
     return untrained
 
 
+def test_an_edit_dropped_after_the_end_is_tested_by_the_next_train(loose: Path, capsys: Captured) -> None:
+    """The tip solves rule 1 alone, 2 of 12; without POISON 0 it solves rule 0 too. Its own test score is told, not the old."""
+    before = run_json(capsys, "status", "demo")
+    assert (before["finished"], before["test"]["best"]["hard"]) == (True, round(2 / 12, 6))
+    assert run_json(capsys, "prune", "demo", *OFF)["action"] == "accept_new_best"
+    dropped = run_json(capsys, "status", "demo")
+    assert (dropped["finished"], dropped["test"]) == (False, None)
+    assert [(row["finished"], row["test"]) for row in run_json(capsys, "runs", "demo")] == [(False, {})]
+    assert run_json(capsys, "train", "demo", *OFF)["test"]["best"]["hard"] == round(4 / 12, 6)
+    after = run_json(capsys, "status", "demo")
+    assert (after["finished"], after["test"]["best"]["hard"]) == (True, round(4 / 12, 6))
+    assert run_json(capsys, "fsck", "demo") == []
+
+
 def test_attribute_measures_each_edit_and_log_shows_it(loose: Path, capsys: Captured) -> None:
     """The tip solves rule 1 alone (2 of 12); without RULE 1 nothing, without POISON 0 rules 0 and 1."""
     found = run_json(capsys, "attribute", "demo")

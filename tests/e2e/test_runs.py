@@ -50,13 +50,23 @@ def test_a_second_run_starts_where_the_first_one_ended(training: Training) -> No
 
 def test_a_finished_run_is_left_alone(training: Training) -> None:
     training.run()
-    for by_hand in (False, True):
-        if by_hand:
-            training.commit_by_hand("# Rules", "# Rules\n\n- RULE 3 holds.")
-        refs, again = training.git("for-each-ref"), World()
-        assert training.run(world=again).finished
-        assert again.calls == 0
-        assert training.git("for-each-ref") == refs
+    refs, again = training.git("for-each-ref"), World()
+    assert training.run(world=again).finished
+    assert again.calls == 0
+    assert training.git("for-each-ref") == refs
+
+
+def test_a_persons_commit_after_the_end_is_measured_and_tested(training: Training) -> None:
+    """The training ends at three rules, 6 of 12 tasks; rule 3 solves two more, in the test split as well."""
+    first = training.run()
+    by_hand = training.commit_by_hand("# Rules", "# Rules\n\n- RULE 3 holds.")
+    again = World()
+    summary = training.run(world=again)
+    assert training.subjects()[-2:] == ["demo: run 1 baseline", "demo: run 1 final"]
+    assert summary.current.commit == summary.best.commit == by_hand
+    assert summary.test["best"]["hard"] == summary.test["current"]["hard"] == round(8 / 12, 6)
+    assert first.test["best"]["hard"] == 6 / 12
+    assert again.optimizer.asked == []
 
 
 def test_a_person_between_two_runs(training: Training) -> None:
