@@ -41,6 +41,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Share": {
         "sync": "fetch and push trainings and notes, and merge what two people did",
+        "github": "in a workflow: gate a pull request, or train into one",
     },
     "Set up": {
         "config": "the settings in force, each with its origin",
