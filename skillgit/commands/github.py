@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from skillgit.commands._options import Overrides, Quiet, repository
+from skillgit import console
+from skillgit.commands._options import Json, Overrides, Quiet, repository
 
 
 class FailOn(str, Enum):
@@ -30,11 +31,14 @@ def run(
     ] = False,
     override: Overrides = None,
     quiet: Quiet = False,
+    as_json: Json = False,
 ) -> int:
     """What the actions of .github/actions run in a workflow, where GitHub tells what happened: judge the skills of a pull
     request, or train a skill and open a pull request with its edits.
 
     Example: skillgit github gate --fail-on reject
+
+    JSON: the outputs of the step: gate {result, skills, fixed, broken}, train {result, pull-request}.
     """
     from skillgit.errors import UsageError
     from skillgit.github.context import Context
@@ -48,10 +52,15 @@ def run(
             from skillgit.git.repo import Repo
             from skillgit.github.gating import gate
 
-            return gate(context, lambda: Repo.discover("."), watch, fail_on=fail_on.value, overrides=override or ())
-        from skillgit.github.training import train
+            ended = gate(context, lambda: Repo.discover("."), watch, fail_on=fail_on.value, overrides=override or ())
+        else:
+            from skillgit.github.training import train
 
-        with repository() as repo:
-            return train(context, repo, name, watch, usd=usd, new_run=new_run, overrides=override or ())
+            with repository() as repo:
+                ended = train(context, repo, name, watch, usd=usd, new_run=new_run, overrides=override or ())
     finally:
         watch.close()
+    context.put(ended.outputs)
+    if as_json:
+        console.emit(ended.outputs)
+    return ended.code

@@ -26,6 +26,14 @@ class PullRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """How a step ended: the exit code, and its outputs by name."""
+
+    code: int
+    outputs: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """One run of a step. ``event`` is the payload of the event, ``outputs`` and ``summary`` the files to append to, if any."""
 

@@ -12,6 +12,7 @@ from skillgit.git.notes import PREFIX
 from skillgit.git.process import complaint
 from skillgit.github import markdown
 from skillgit.github.api import Api, Forbidden
+from skillgit.github.context import Ended
 from skillgit.patchfile import unified_diff
 from skillgit.verdicts import compare_revisions
 from skillgit.workspace import FOLDER, document_name, skill_names
@@ -34,8 +35,8 @@ def gate(
     *,
     fail_on: FailOn = "worse",
     overrides: Sequence[str] = (),
-) -> int:
-    """Judge the skills of a pull request; returns the exit code.
+) -> Ended:
+    """Judge the skills of a pull request.
 
     ``fail_on``: ``reject`` fails unless the gate accepts, ``worse`` when the whole interval of the difference is below zero,
     ``never`` only tells. Without a pull request and for one from a fork nothing is measured and the code is 0.
@@ -60,15 +61,13 @@ def gate(
     _comment(context, pull, text, reporter)
     verdicts = [data["verdict"] for _, data in found if "verdict" in data]
     failed = [verdict for verdict in verdicts if fails(verdict, fail_on)]
-    context.put(
-        {
-            "result": "failed" if failed else "passed",
-            "skills": " ".join(names),
-            "fixed": sum(len(verdict["movement"]["fixed"]) for verdict in verdicts),
-            "broken": sum(len(verdict["movement"]["broken"]) for verdict in verdicts),
-        }
-    )
-    return 1 if failed else 0
+    outputs = {
+        "result": "failed" if failed else "passed",
+        "skills": " ".join(names),
+        "fixed": sum(len(verdict["movement"]["fixed"]) for verdict in verdicts),
+        "broken": sum(len(verdict["movement"]["broken"]) for verdict in verdicts),
+    }
+    return Ended(1 if failed else 0, outputs)
 
 
 def fails(verdict: dict[str, Any], fail_on: FailOn) -> bool:
@@ -149,8 +148,7 @@ def _comment(context: Context, pull: PullRequest, text: str, reporter: Reporter)
     return reporter.note(f"commented: {address}")
 
 
-def _neutral(context: Context, reporter: Reporter, why: str) -> int:
+def _neutral(context: Context, reporter: Reporter, why: str) -> Ended:
     reporter.note(why)
     context.say(f"skillgit: {why}.")
-    context.put({"result": "neutral", "skills": "", "fixed": 0, "broken": 0})
-    return 0
+    return Ended(0, {"result": "neutral", "skills": "", "fixed": 0, "broken": 0})

@@ -12,7 +12,7 @@ from skillgit.git.history import SkillHistory
 from skillgit.git.sync import sync
 from skillgit.github import markdown
 from skillgit.github.api import Api, Forbidden
-from skillgit.github.context import TRUSTED
+from skillgit.github.context import TRUSTED, Ended
 from skillgit.inspecting import TAKEN, status
 from skillgit.session import run_training
 from skillgit.spending import figures, from_rows, sum_up
@@ -65,7 +65,7 @@ def train(
     usd: float | None = None,
     new_run: bool = False,
     overrides: Sequence[str] = (),
-) -> int:
+) -> Ended:
     """Take up a skill's training from the remote, go on with it, push it, and open or update its pull request.
 
     Without ``name`` the skill is the one that a comment asks for; comments of people who may not write to the repository,
@@ -77,8 +77,7 @@ def train(
     if not name:
         reporter.note(why)
         context.say(f"skillgit: {why}.")
-        context.put({"result": "neutral", "pull-request": ""})
-        return 0
+        return Ended(0, {"result": "neutral", "pull-request": ""})
     _demand_one_line(repo, name)
     capped = [*overrides, *([f"limits.usd={usd:g}"] if usd is not None else [])]
     stopped, again = "", new_run and bool(status(_history(repo, name))["finished"])
@@ -122,15 +121,14 @@ def _history(repo: Repo, name: str) -> SkillHistory:
     return SkillHistory(repo, name, f"{FOLDER}/{name}/{document_name(repo, name)}")
 
 
-def _told(context: Context, repo: Repo, name: str, stopped: str, reporter: Reporter) -> int:
+def _told(context: Context, repo: Repo, name: str, stopped: str, reporter: Reporter) -> Ended:
     """The pull request, the summary and the outputs, from what the history says."""
     history = _history(repo, name)
     now, tip = status(history), history.journal.tip()
     result = "stopped" if stopped else "complete"
     if tip is None or now["unchanged"]:
         context.say(f"skillgit: `{name}` is unchanged, no proposed edit passed the gate. {stopped}")
-        context.put({"result": result, "pull-request": ""})
-        return 0
+        return Ended(0, {"result": result, "pull-request": ""})
     entries = history.journal.entries()
     first = next(entry for entry in entries if entry.run == tip.run and entry.kind == "baseline")
     summary = {
@@ -143,8 +141,7 @@ def _told(context: Context, repo: Repo, name: str, stopped: str, reporter: Repor
     text = markdown.trained(name, summary, edits)
     text += f"\n\nStopped: {stopped}; the next training goes on from there." if stopped else ""
     context.say(text)
-    context.put({"result": result, "pull-request": _open(context, history, text, reporter)})
-    return 0
+    return Ended(0, {"result": result, "pull-request": _open(context, history, text, reporter)})
 
 
 def _open(context: Context, history: SkillHistory, text: str, reporter: Reporter) -> str:
