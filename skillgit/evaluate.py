@@ -58,9 +58,12 @@ def evaluate_revision(
     split: str = "selection",
     target: str = "",
     repeats: int = 1,
+    first: int = 0,
     overrides: Sequence[str] = (),
 ) -> EvalResult:
     """Score ``NAME[@REV]``; what is known of this text is not measured again, what is new goes to its scores note.
+
+    ``first`` is the index of the first repeat; one that nobody used before measures everything afresh.
 
     Raises NotMeasured when too few tasks could be measured; the scores of the others are kept.
     """
@@ -71,7 +74,7 @@ def evaluate_revision(
     text = Text(subject.history.blob(commit), subject.history.text(commit))
     tasks: tuple[Task, ...] = getattr(subject.splits, split)
     settings = subject.env.settings.models.target
-    work = _evaluate(subject, settings, text, tasks, repeats, reporter)
+    work = _evaluate(subject, settings, text, tasks, range(first, first + repeats), reporter)
     evaluation, spend, used = interruptible(work, hint=f"skillgit eval {spec} --split {split}")
     items = {item.task_id: item for item in evaluation.scores.items}
     rows = [
@@ -126,10 +129,10 @@ async def bench(subject: Subject, settings: ModelSettings, reporter: Reporter, w
 
 
 async def _evaluate(
-    subject: Subject, settings: ModelSettings, text: Text, tasks: Sequence[Task], repeats: int, reporter: Reporter
+    subject: Subject, settings: ModelSettings, text: Text, tasks: Sequence[Task], repeats: range, reporter: Reporter
 ) -> tuple[Evaluation, dict[str, Any], str]:
     reporter.stage("eval", len(tasks))
     async with bench(subject, settings, reporter, "eval") as measuring:
-        evaluation = await measuring.rollouts.evaluate(text, tasks, samples=repeats)
+        evaluation = await measuring.rollouts.evaluate(text, tasks, samples=len(repeats), first=repeats.start)
     demand_coverage(evaluation.errors, evaluation.evaluated, subject.env.settings.gate.min_coverage)
     return evaluation, measuring.spent(), measuring.target

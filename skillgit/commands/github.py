@@ -25,6 +25,9 @@ def run(
         FailOn,
         typer.Option("--fail-on", help="reject: unless accepted; worse: when all of the 95 % interval is below 0"),
     ] = FailOn.worse,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="gate: measure afresh the score that the newest trailers claim")
+    ] = False,
     usd: Annotated[float | None, typer.Option("--usd", min=0, help="train: dollars this run may spend in all")] = None,
     new_run: Annotated[
         bool, typer.Option("--new-run", help="train: start another run where the last is complete")
@@ -52,7 +55,14 @@ def run(
             from skillgit.git.repo import Repo
             from skillgit.github.gating import gate
 
-            ended = gate(context, lambda: Repo.discover("."), watch, fail_on=fail_on.value, overrides=override or ())
+            ended = gate(
+                context,
+                lambda: Repo.discover("."),
+                watch,
+                fail_on=fail_on.value,
+                verifying=verify,
+                overrides=override or (),
+            )
         else:
             from skillgit.github.training import train
 

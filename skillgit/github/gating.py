@@ -13,6 +13,7 @@ from skillgit.git.process import complaint
 from skillgit.github import markdown
 from skillgit.github.api import Api, Forbidden
 from skillgit.github.context import Ended
+from skillgit.github.verifying import verify
 from skillgit.patchfile import unified_diff
 from skillgit.verdicts import compare_revisions
 from skillgit.workspace import FOLDER, document_name, skill_names
@@ -34,12 +35,15 @@ def gate(
     reporter: Reporter,
     *,
     fail_on: FailOn = "worse",
+    verifying: bool = False,
     overrides: Sequence[str] = (),
 ) -> Ended:
     """Judge the skills of a pull request.
 
     ``fail_on``: ``reject`` fails unless the gate accepts, ``worse`` when the whole interval of the difference is below zero,
-    ``never`` only tells. Without a pull request and for one from a fork nothing is measured and the code is 0.
+    ``never`` only tells. ``verifying`` also measures afresh the newest score that a commit's trailers claim; one that does
+    not hold fails whatever ``fail_on`` says. Without a pull request, and for one from a fork, nothing is measured and the
+    code is 0.
     """
     pull = context.pull_request
     if pull is None or pull.fork:
@@ -53,14 +57,18 @@ def gate(
             return _neutral(context, reporter, "no skill's document differs in this pull request")
         try:
             found = [_judged(repo, name, base, pull.head, reporter, overrides) for name in names]
+            claims = [verify(repo, name, base, pull.head, reporter, overrides) for name in names if verifying]
         except SkillgitError as error:
             context.say(f"skillgit could not measure this pull request: {markdown.fenced(error.message)}")
             raise
-    text = "\n\n".join(part for part, _ in found)
+    checked = [claim for claim in claims if claim]
+    parts = [part for part, _ in found]
+    parts += [markdown.verified(one.skill, one.commit, one.claimed, one.scores, one.holds) for one in checked]
+    text = "\n\n".join(parts)
     context.say(text)
     _comment(context, pull, text, reporter)
     verdicts = [data["verdict"] for _, data in found if "verdict" in data]
-    failed = [verdict for verdict in verdicts if fails(verdict, fail_on)]
+    failed = any(fails(verdict, fail_on) for verdict in verdicts) or not all(claim.holds for claim in checked)
     outputs = {
         "result": "failed" if failed else "passed",
         "skills": " ".join(names),

@@ -41,6 +41,16 @@ def added(data: Mapping[str, Any]) -> str:
     return f"### `{data['skill']}`: new\n\nThere is no earlier text to beat. It scores {line}."
 
 
+def verified(skill: str, commit: str, claimed: float, scores: Mapping[str, Any], holds: bool) -> str:
+    """A claim of a commit's trailers beside what was measured."""
+    low, high = scores["interval"]
+    found = f"{scores['hard']:.4f} [{low:.3f}, {high:.3f}] on n = {scores['n']} selection tasks"
+    word = "holds" if holds else "does NOT hold"
+    return (
+        f"### `{skill}`: the recorded score {word}\n\n`{commit[:10]}` claims {claimed:.4f}; measured afresh: {found}."
+    )
+
+
 def trained(name: str, summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
     """The text of a training's pull request: scores, and a line for each edit that was accepted."""
     test, spend = summary.get("test") or {}, summary["spend"]
