@@ -111,8 +111,8 @@ class Server:
         try:
             while await self._one(reader, writer):
                 pass
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # CancelledError: the server ends; asyncio would log it as a fault of this callback
         finally:
             writer.close()
 
