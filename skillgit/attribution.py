@@ -11,9 +11,9 @@ from skillgit.gate import Scores, paired_interval
 from skillgit.git.publish import publish_notes
 from skillgit.opening import Subject
 from skillgit.policies import Case
-from skillgit.replay import Change, without
+from skillgit.replay import Change, taken_back, without
 from skillgit.results import join
-from skillgit.rollout import Text, demand_coverage
+from skillgit.rollout import Rollouts, Text, demand_coverage
 from skillgit.session import interruptible
 from skillgit.skill import Edit
 from skillgit.yamltext import dump
@@ -58,7 +58,7 @@ class Worth:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """The worth of every change, oldest first, in the skill at ``commit``."""
+    """The worth of every change, oldest first, in the skill at ``commit``; those that were taken back are left out."""
 
     skill: str
     commit: str
@@ -86,23 +86,32 @@ def attribute(repo: Repo, name: str, reporter: Reporter, *, overrides: Sequence[
 async def _attribute(subject: Subject, changes: Sequence[Change], reporter: Reporter) -> Attribution:
     settings, tasks, tip = subject.env.settings, subject.splits.selection, subject.history.resolve()
     whole = subject.history.text(tip)
-    texts = {change.commit: without(changes, {change.commit}) for change in changes}
+    undone = taken_back(changes)
+    standing = [change for change in changes if change.commit not in {*undone, *undone.values()}]
+    texts = {change.commit: without(changes, {change.commit}) for change in standing}
     wanted = list(dict.fromkeys([whole, *(text for text in texts.values() if text is not None)]))
     measured: dict[str | None, Scores] = {}
     reporter.stage("attribute", len(tasks) * len(wanted))
     async with bench(subject, settings.models.target, reporter, "attribute") as measuring:
         for content in wanted:
-            text = Text(subject.repo.write_blob(content.encode("utf-8")), content)
-            evaluation = await measuring.rollouts.evaluate(text, tasks, samples=settings.gate.repeats)
-            demand_coverage(evaluation.errors, evaluation.evaluated, settings.gate.min_coverage)
-            measured[content] = evaluation.scores
+            measured[content] = await scores_of(subject, content, measuring.rollouts)
     current = measured[whole]
-    rows = [_worth(settings.gate, change, current, measured.get(texts[change.commit])) for change in changes]
+    rows = [worth_of(settings.gate, change, current, measured.get(texts[change.commit])) for change in standing]
     score = float(current.value(settings.gate.metric, settings.gate.mixed_weight))
     return Attribution(subject.name, tip, round(score, 6), tuple(rows), measuring.spent())
 
 
-def _worth(settings: GateSettings, change: Change, current: Scores, without_it: Scores | None) -> Worth:
+async def scores_of(subject: Subject, content: str, rollouts: Rollouts) -> Scores:
+    """A text's scores on the selection split. Raises NotMeasured when too few tasks could be measured."""
+    gate = subject.env.settings.gate
+    text = Text(subject.repo.write_blob(content.encode("utf-8")), content)
+    evaluation = await rollouts.evaluate(text, subject.splits.selection, samples=gate.repeats)
+    demand_coverage(evaluation.errors, evaluation.evaluated, gate.min_coverage)
+    return evaluation.scores
+
+
+def worth_of(settings: GateSettings, change: Change, current: Scores, without_it: Scores | None) -> Worth:
+    """What a change is worth, from the scores with it and without it (None: it does not stand alone)."""
     if without_it is None:
         return Worth(change.commit, change.title, alone=False)
     pairs = join(without_it, current).measured

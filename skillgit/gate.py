@@ -93,12 +93,12 @@ def decide(
     best one, wins a tie with it.
     """
     level = share * _looks.level(settings.alpha, look, looks, spent)
-    joined = join(current, candidate)
+    joined = join(current, candidate, settings.repeats)
     stopped = bool(joined.waiting)
     measured = Case(settings, joined.measured, level, tuple(item.task_id for item in joined.failed), shorter)
     at_best = Case(settings, joined.at_best(), level, shorter=shorter) if joined.open else measured
     policy = POLICIES[settings.policy]
-    lost = bool(joined.measured) and not policy(at_best).accept
+    lost = bool(joined.measured or joined.waiting) and not policy(at_best).accept
     shown = at_best if lost and stopped else measured
     ruling = policy(shown)
     action, reason = _action(settings, joined, shown, ruling, lost)
@@ -198,13 +198,13 @@ class EarlyStop:
         self._shorter = shorter
 
     def settled(self, prefix: Sequence[Item]) -> bool:
-        """Whether a reject is certain after these items, in whatever way the rest ends."""
+        """Whether a reject is certain after these items, in whatever way the rest ends; before the first one too."""
         if len(prefix) >= self._total:
             return False
         seen = {item.task_id: item for item in prefix if item.scored}
-        if not any(item.task_id in seen for item in self._current):
+        if not self._current or (prefix and not any(item.task_id in seen for item in self._current)):
             return False  # errors alone settle nothing
-        samples = samples_of(prefix)
+        samples = samples_of(prefix, self._settings.repeats)
         pairs = ((item, seen.get(item.task_id) or filled(item.task_id, 1.0, samples)) for item in self._current)
         case = Case(self._settings, tuple(pairs), self._level, shorter=self._shorter)
         return not hopeful(case) and not POLICIES[self._settings.policy](case).accept

@@ -72,6 +72,16 @@ def total_steps(settings: Settings, n_train: int) -> int:
     return min(steps, train.max_steps or steps)
 
 
+def total_looks(settings: Settings, n_train: int) -> int:
+    """How often the gate may look at the selection split in a whole run: each step, and each meta-update."""
+    slow, aware, train = settings.slow_update, settings.reflect.skill_aware, settings.train
+    steps = total_steps(settings, n_train)
+    if not (slow.enabled or aware) or slow.acceptance != "gated":
+        return steps
+    epochs = math.ceil(steps / steps_per_epoch(n_train, train.batch_size, train.accumulation))
+    return steps + epochs - (0 if slow.first_epoch or aware else 1)
+
+
 def make_plan(settings: Settings, splits: Splits, skill: str) -> Plan:
     """The plan of a whole run from its start; prices are filled in by the caller."""
     train = settings.train

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skillgit.attribution import Attribution, Worth, attribute, changes_of
+from skillgit.attribution import Worth, attribute, changes_of, scores_of, worth_of
+from skillgit.evaluate import bench
 from skillgit.opening import Subject
 from skillgit.outside import bring_in
 from skillgit.replay import Change, without
@@ -42,29 +43,52 @@ class Pruned:
 def prune(repo: Repo, name: str, reporter: Reporter, *, dry_run: bool = False, overrides: Sequence[str] = ()) -> Pruned:
     """Measure each edit's worth, and drop those that are worth nothing, one commit an edit, when the gate agrees.
 
-    They are dropped together: as many of them, the worst first, as stand without each other.
+    They are dropped together, the worst first: each one that is still worth nothing without those before it, so that of
+    two that say the same one stays.
     """
     found = attribute(repo, name, reporter, overrides=overrides)
     subject = Subject.load(repo, name, overrides)
     changes = changes_of(subject.history)
-    dropped = droppable(changes, found)
+    edits = edits_of(changes)
+    if not edits:
+        return Pruned(name, "nothing", "the skill has no accepted edits", ())
+    idle = [row for row in found.rows if row.commit in edits and row.worth is not None and row.worth <= 0]
+    hint = f"skillgit prune {name}"
+    dropped = interruptible(_droppable(subject, changes, idle, reporter), hint=hint)
     if not dropped:
         return Pruned(name, "nothing", "every edit that stands alone is worth something", ())
     if dry_run:
         return Pruned(name, "proposed", "a dry run", dropped)
     work = _judge(subject, changes, dropped, reporter)
-    return interruptible(work, hint=f"skillgit prune {name}")
+    return interruptible(work, hint=hint)
 
 
-def droppable(changes: Sequence[Change], found: Attribution) -> tuple[Worth, ...]:
-    """The edits worth nothing or less, the worst first, that can be dropped together."""
-    edits = {c.commit for c in changes if c.edit and c.edit.op != "remind" and c.edit.source != "prune"}
-    idle = [row for row in found.rows if row.commit in edits and row.worth is not None and row.worth <= 0]
-    kept: list[Worth] = []
-    for row in sorted(idle, key=lambda row: row.worth or 0.0):
-        if without(changes, {row.commit, *(other.commit for other in kept)}) is not None:
-            kept.append(row)
-    return tuple(kept)
+def edits_of(changes: Sequence[Change]) -> dict[str, Change]:
+    """The accepted edits of the body by their commits: those that can be dropped."""
+    left_out = ("prune", "revert")
+    return {c.commit: c for c in changes if c.edit and c.edit.op != "remind" and c.edit.source not in left_out}
+
+
+async def _droppable(
+    subject: Subject, changes: Sequence[Change], idle: Sequence[Worth], reporter: Reporter
+) -> tuple[Worth, ...]:
+    """Those of the ``idle`` edits that are worth nothing or less without each other too, the worst first."""
+    settings, by_commit, dropped = subject.env.settings, edits_of(changes), list[Worth]()
+    reporter.stage("prune", len(subject.splits.selection) * len(idle[1:]))
+    async with bench(subject, settings.models.target, reporter, "prune") as measuring:
+        for row in sorted(idle, key=lambda row: row.worth or 0.0):
+            gone = {other.commit for other in dropped}
+            text = without(changes, {row.commit, *gone})
+            if text is None:
+                continue
+            if dropped:
+                rest = without(changes, gone)
+                assert rest is not None
+                pair = [await scores_of(subject, content, measuring.rollouts) for content in (rest, text)]
+                row = worth_of(settings.gate, by_commit[row.commit], *pair)
+            if (row.worth or 0.0) <= 0:
+                dropped.append(row)
+    return tuple(dropped)
 
 
 async def _judge(subject: Subject, changes: Sequence[Change], dropped: Sequence[Worth], reporter: Reporter) -> Pruned:

@@ -49,6 +49,26 @@ def without(changes: Sequence[Change], dropped: Collection[str]) -> str | None:
     return text
 
 
+def taken_back(changes: Sequence[Change]) -> dict[str, str]:
+    """The commits that a prune or a revert took back, each with the commit that did so.
+
+    Such a commit leaves the text as it would be without one of the changes before it, which is how that one is found. A
+    change that takes back a taking back brings the first one into force again.
+    """
+    found: dict[str, str] = {}
+    for place, change in enumerate(changes):
+        if change.edit is None or change.edit.source not in ("prune", "revert"):
+            continue
+        before = changes[:place]
+        open_ = (one for one in reversed(before) if one.commit not in found)
+        undone = next((one for one in open_ if without(before, {one.commit}) == change.after), None)
+        if undone is None:
+            continue
+        found = {commit: by for commit, by in found.items() if by != undone.commit}
+        found[undone.commit] = change.commit
+    return found
+
+
 def _again(text: str, change: Change) -> str | None:
     """The change made to another text, None when it cannot be."""
     if text == change.before:

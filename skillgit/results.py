@@ -126,8 +126,11 @@ class Joined:
         return (*self.measured, *((item, filled(item.task_id, 0.0, self.samples)) for item in self.open))
 
 
-def join(first: Scores, second: Scores) -> Joined:
-    """Join two evaluations of one split by task id, never by place."""
+def join(first: Scores, second: Scores, repeats: int = 1) -> Joined:
+    """Join two evaluations of one split by task id, never by place.
+
+    ``repeats`` are those of the second one's items, where none of them is there to tell.
+    """
     by_id = {item.task_id: item for item in second.items}
     measured: list[Pair] = []
     failed: list[Item] = []
@@ -141,12 +144,14 @@ def join(first: Scores, second: Scores) -> Joined:
     lost = sum(item.status == "error" for item in second.items)
     tasks = {item.task_id for item in first.items} | by_id.keys()
     coverage = 1 - (lost + len(tasks) - len(by_id)) / max(1, len(tasks))
-    return Joined(tuple(measured), tuple(failed), tuple(waiting), len(tasks), coverage, samples_of(second.items))
+    return Joined(
+        tuple(measured), tuple(failed), tuple(waiting), len(tasks), coverage, samples_of(second.items, repeats)
+    )
 
 
-def samples_of(items: Iterable[Item]) -> int:
-    """The repeats of each scored item of an evaluation; 1 when nothing was scored yet."""
-    return next((item.samples for item in items if item.scored), 1)
+def samples_of(items: Iterable[Item], otherwise: int) -> int:
+    """The repeats of each scored item of an evaluation; ``otherwise`` when nothing was scored yet."""
+    return next((item.samples for item in items if item.scored), otherwise)
 
 
 @lru_cache(maxsize=8192)

@@ -10,7 +10,7 @@ from skillgit.attribution import changes_of
 from skillgit.errors import RefusedError
 from skillgit.opening import Subject
 from skillgit.outside import bring_in
-from skillgit.replay import Change, without
+from skillgit.replay import Change, taken_back, without
 from skillgit.session import interruptible
 from skillgit.skill import APPLIED, Edit, apply_edits, body
 
@@ -42,6 +42,11 @@ def revert(repo: Repo, spec: str, reporter: Reporter, *, gated: bool = True, ove
     commit = subject.history.resolve(spec)
     changes = changes_of(subject.history)
     change = _edit(changes, commit, spec)
+    if by := taken_back(changes).get(commit):
+        raise RefusedError(
+            f"'{change.title}' ({commit[:10]}) was taken back already, by {by[:10]}",
+            hint=f"skillgit show {subject.name}@{by[:10]}",
+        )
     text = without(changes, {commit})
     if text is None:
         raise RefusedError(
@@ -58,7 +63,7 @@ def revert(repo: Repo, spec: str, reporter: Reporter, *, gated: bool = True, ove
     current = changes[-1].after
     applied = apply_edits(current, [edit])
     if applied.reports[0].status not in APPLIED:
-        raise RefusedError(f"'{change.title}' ({commit[:10]}) was taken back already: {applied.reports[0].detail}")
+        raise RefusedError(f"'{change.title}' ({commit[:10]}) cannot be taken back: {applied.reports[0].detail}")
     work = bring_in(subject, current, applied, reporter, pruning=True, gated=gated)
     outcome, state = interruptible(work, hint=f"skillgit revert {spec}")
     verdict, scores = outcome.verdict, outcome.scores

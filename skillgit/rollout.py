@@ -117,6 +117,8 @@ class Rollouts:
         timing. ``samples`` repeats each task, from the repeat index ``first`` on; its item is the mean of the repeats.
         """
         repeats = range(first, first + samples)
+        if stop and stop.settled([]):
+            return Evaluation(Scores(tuple(Item(task.id, "not_run") for task in tasks)), stopped=True)
         known = self._book.known(skill.blob, tasks)
         place = {task_id: i for i, task_id in enumerate(order)}
         queue = sorted(tasks, key=lambda task: place.get(task.id, len(place)))

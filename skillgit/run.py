@@ -13,7 +13,7 @@ from skillgit.contamination import Copied, copied
 from skillgit.errors import NotMeasured
 from skillgit.gate import EarlyStop, Item, Scores, Verdict, decide, interval, order
 from skillgit.models.ping import ping
-from skillgit.plan import total_steps
+from skillgit.plan import total_looks, total_steps
 from skillgit.rollout import AGAIN, Evaluation, Rollouts, Text, demand_coverage
 from skillgit.schedule import edit_budget
 from skillgit.size import tokens
@@ -83,11 +83,7 @@ class Run:
 
     @property
     def total_looks(self) -> int:
-        """How often the gate may look at the selection split in a whole run: each step, and each meta-update."""
-        slow, aware = self.settings.slow_update, self.settings.reflect.skill_aware
-        gated = (slow.enabled or aware) and slow.acceptance == "gated"
-        epochs = -(-self.total_steps // self._steps_per_epoch())
-        return self.total_steps + (epochs - (not (slow.first_epoch or aware)) if gated else 0)
+        return total_looks(self.settings, len(self.splits.train))
 
     @property
     def complete(self) -> bool:

@@ -10,7 +10,7 @@ from skillgit.calibration import Calibration, calibrate
 from skillgit.evaluate import bench
 from skillgit.gate import Verdict, decide
 from skillgit.opening import Subject
-from skillgit.plan import total_steps
+from skillgit.plan import total_looks
 from skillgit.rollout import Text, demand_coverage
 from skillgit.session import interruptible
 
@@ -70,7 +70,7 @@ def same_twice(repo: Repo, spec: str, reporter: Reporter, *, overrides: Sequence
     settings, text = subject.env.settings, _text(subject, spec)
     work = _scores(subject, [(text, 0), (text, settings.gate.repeats)], reporter)
     (first, second), target, spend = interruptible(work, hint=f"skillgit gate {spec} --aa")
-    looks = total_steps(settings, len(subject.splits.train))
+    looks = total_looks(settings, len(subject.splits.train))
     found = calibrate(settings.gate, first, second, looks=looks)
     return SameTwice(subject.name, spec, target, looks, found, spend)
 

@@ -349,3 +349,22 @@ def test_a_verdict_survives_json_and_yaml(policy: str, case: tuple[Scores, Score
     verdict = decide(gate(policy), *case, case[0])
     assert Verdict.from_dict(json.loads(json.dumps(verdict.as_dict()))) == verdict
     assert Verdict.from_dict(yaml.safe_load(json.dumps(verdict.as_dict()))) == verdict
+
+
+@pytest.mark.parametrize(
+    ("policy", "current", "certain"),
+    [
+        ("strict", "1111", True),
+        ("strict", "1110", False),
+        ("no_regression", "1111", True),
+        ("paired", "1111", True),
+        ("paired", "1100", True),
+        ("off", "1111", False),
+    ],
+)
+def test_nothing_is_run_where_no_candidate_can_win(policy: str, current: str, certain: bool) -> None:
+    """Two fixed tasks of four are p = 1/4, above any level; a perfect skill cannot be beaten."""
+    setting, now = gate(policy), read(current)
+    assert EarlyStop(setting, now, 4).settled([]) is certain
+    unseen = Scores(tuple(Item(item.task_id, "not_run") for item in now.items))
+    assert (decide(setting, now, unseen, now).action == "reject") is certain

@@ -12,7 +12,9 @@ Aa = Annotated[bool, typer.Option("--aa", help="the same revision twice: how oft
 
 def run(
     revision: Revision,
-    against: Annotated[str, typer.Option("--against", metavar="REV", help="the revision to beat")] = "base",
+    against: Annotated[
+        str, typer.Option("--against", metavar="REV", help="the revision to beat; base by default", show_default=False)
+    ] = "",
     aa: Aa = False,
     override: Overrides = None,
     quiet: Quiet = False,
@@ -27,17 +29,25 @@ def run(
     noise, rates, verdict, spend}, where rates has, for each policy, the chance of accepting a useless edit at one look and
     ever in a run.
     """
+    from skillgit.errors import UsageError
     from skillgit.progress import reporter
     from skillgit.verdicts import compare_revisions, same_twice
     from skillgit.views.gate import calibration_lines, verdict_lines
 
+    if aa and against:
+        raise UsageError(
+            f"--aa measures {revision} against itself, so --against {against} has no place beside it",
+            hint=f"skillgit gate {revision} --aa",
+        )
     with repository() as repo:
         watch = reporter(quiet=quiet)
         try:
             if aa:
                 data = same_twice(repo, revision, watch, overrides=override or ()).as_dict()
             else:
-                data = compare_revisions(repo, revision, watch, against=against, overrides=override or ()).as_dict()
+                data = compare_revisions(
+                    repo, revision, watch, against=against or "base", overrides=override or ()
+                ).as_dict()
         finally:
             watch.close()
     if as_json:

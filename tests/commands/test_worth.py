@@ -188,3 +188,62 @@ def test_what_was_never_trained_is_said_so(untrained: Path, capsys: Captured, co
 def test_no_one_knows_an_unknown_revision(trained: Path, capsys: Captured) -> None:
     assert main(["gate", "demo@nowhere"]) == 1
     assert "has no revision 'nowhere'" in capsys.readouterr().err
+
+
+def test_prune_keeps_one_of_two_edits_that_say_the_same(
+    untrained: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """Each of them is worth nothing beside the other; without both, two tasks of twelve are lost."""
+
+    def twice(request: Request) -> str:
+        if not request.schema_name.startswith("reflect_failure"):
+            return world.optimizer(request)
+        rows = [
+            {"op": "append", "content": f"- RULE 1 holds, {word}.", "title": f"say it {word}", "target": None}
+            for word in ("once", "again")
+        ]
+        return json.dumps({"patterns": [], "reasoning": "", "edits": rows})
+
+    World(optimizer=Scripted("openai:o", twice)).install(monkeypatch)
+    assert main(["train", "demo", "--quiet", *OFF]) == 0
+    capsys.readouterr()
+    worths = [row["worth"] for row in run_json(capsys, "attribute", "demo")["changes"]]
+    assert worths == [0.0, 0.0]
+    done = run_json(capsys, "prune", "demo", *OFF)
+    assert [row["title"] for row in done["dropped"]] == ["say it once"]
+    assert (done["action"], done["before"], done["after"]) == ("accept_new_best", round(4 / 12, 6), round(4 / 12, 6))
+    left = run_json(capsys, "attribute", "demo")["changes"]
+    assert [(row["title"], row["worth"]) for row in left] == [("say it again", round(2 / 12, 6))]
+
+
+def test_what_was_taken_back_cannot_be_taken_back_again(loose: Path, capsys: Captured) -> None:
+    commit = {row["title"]: row["commit"] for row in run_json(capsys, "attribute", "demo")["changes"]}["say POISON 0"]
+    run(capsys, "revert", f"demo@{commit}", *OFF)
+    by = git(loose, "rev-parse", "skill/demo")
+    assert main(["revert", f"demo@{commit}", *OFF]) == 1
+    said = f"'say POISON 0' ({commit[:10]}) was taken back already, by {by[:10]}\n"
+    assert capsys.readouterr().err.startswith(f"error: {said}")
+    titles = [row["title"] for row in run_json(capsys, "attribute", "demo")["changes"]]
+    assert titles == ["say RULE 1", "say nothing"]
+
+
+def test_a_skill_without_edits_has_nothing_to_prune(
+    untrained: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    World(optimizer=Scripted("openai:o", lambda request: '{"edits": []}')).install(monkeypatch)
+    main(["train", "demo", "--quiet", "-o", "train.epochs=1", "-o", "slow_update.enabled=false"])
+    capsys.readouterr()
+    assert run_json(capsys, "prune", "demo")["reason"] == "the skill has no accepted edits"
+
+
+def test_aa_takes_no_other_revision(trained: Path, capsys: Captured) -> None:
+    assert main(["gate", "demo", "--aa", "--against", "best"]) == 2
+    assert "--aa measures demo against itself, so --against best has no place beside it" in capsys.readouterr().err
+
+
+def test_aa_counts_the_looks_of_the_epochs_ends_too(trained: Path, capsys: Captured) -> None:
+    """12 train tasks in batches of 4: three steps an epoch, two epochs; the slow update looks at the end of the second."""
+    options = ["-o", "train.epochs=2", "-o", "train.batch_size=4", "-o", "slow_update.first_epoch=false"]
+    gated = [*options, "-o", "slow_update.acceptance=gated"]
+    assert run_json(capsys, "gate", "demo", "--aa", *gated)["looks"] == 2 * 3 + 1
+    assert run_json(capsys, "gate", "demo", "--aa", *options, "-o", "slow_update.acceptance=forced")["looks"] == 2 * 3
