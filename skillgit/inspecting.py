@@ -197,9 +197,11 @@ def status(history: SkillHistory) -> dict[str, Any]:
     state: Mapping[str, Any] = tip.record if tip else {}
     moved = tip is not None and history.tip() != tip.current
     ending = ending_of(history.journal.entries())
+    missing = history.missing()
     return {
         "skill": history.name,
         "trained": tip is not None,
+        "missing": {"what": missing[0], "next": missing[1]} if missing else None,
         "run": tip.run if tip else 0,
         "epoch": tip.epoch if tip else 0,
         "step": tip.step if tip else 0,
@@ -207,7 +209,10 @@ def status(history: SkillHistory) -> dict[str, Any]:
         "finished": ending is not None and not moved,
         "current": state.get("current"),
         "best": state.get("best"),
-        "unchanged": tip is not None and history.blob(tip.current) == history.blob(history.base()),
+        "outside": tip is not None and tip.kind == "patch",
+        "unchanged": tip is not None
+        and history.tip() is not None
+        and history.blob(tip.current) == history.blob(history.base()),
         "moved_by_hand": moved,
         "test": ending.record.get("test") if ending else None,
         "lock": holder(history.repo, history.name),

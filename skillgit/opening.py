@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from skillgit import env as environments
-from skillgit.errors import TaskError
+from skillgit.errors import RepositoryError, TaskError
 from skillgit.git import signing, worktree
 from skillgit.git.history import SkillHistory
 from skillgit.git.lock import SkillLock
@@ -91,6 +91,8 @@ async def opened(subject: Subject, reporter: Reporter, *, new_run: bool = False,
     """A run that is ready to go, with its lock held; models and files are closed afterwards."""
     repo, history, settings = subject.repo, subject.history, subject.env.settings
     with SkillLock(repo, subject.name):
+        if not new_run and (missing := history.missing()):
+            raise RepositoryError(missing[0], hint=missing[1])
         worktree.check_movable(repo, history.branch)
         signing.check_signing(repo, settings.git.sign)
         initial = subject.initial(start)

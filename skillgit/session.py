@@ -80,12 +80,18 @@ def _times(calls: int, usd: float | None) -> float | None:
 
 
 def interruptible(work: Coroutine[Any, Any, T], *, hint: str | Callable[[], str]) -> T:
-    """Run to the end; Ctrl-C and SIGTERM cancel what is in flight and become InterruptedRun, with the command to go on."""
+    """Run to the end; Ctrl-C, SIGTERM and a closed terminal cancel what is in flight and become InterruptedRun.
+
+    ``hint`` is the command to go on. Under nohup, a closed terminal changes nothing.
+    """
 
     async def main() -> T:
         task = asyncio.ensure_future(work)
-        with suppress(NotImplementedError, RuntimeError):  # Windows, or not the main thread
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        with suppress(NotImplementedError, RuntimeError, AttributeError):  # Windows, or not the main thread
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGTERM, task.cancel)
+            if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+                loop.add_signal_handler(signal.SIGHUP, task.cancel)
         return await task
 
     try:

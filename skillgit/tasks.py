@@ -138,10 +138,14 @@ def make_task(record: Any, where: str, split: str = "") -> Task:
         )
     if fields.get(DRAFT) in (False, "false"):
         del fields[DRAFT]
-    task_id = _word(fields.pop("id", None), "id", where)
+    absent = [name for name in ("id", "input") if fields.get(name) is None]
+    if absent:
+        has = ", ".join(fields) or "nothing"
+        raise TaskError(f"{where}: the task has no '{absent[0]}'; it has {has}")
+    task_id = _word(fields.pop("id"), "id", where)
     if not task_id or any(char.isspace() for char in task_id):
         raise TaskError(f"{where}: 'id' must be a single word that is not empty, not {task_id!r}")
-    asked = _word(fields.pop("input", None), "input", where)
+    asked = _word(fields.pop("input"), "input", where)
     if not asked.strip():
         raise TaskError(f"{where}: 'input' must be text that is not empty, not {asked!r}")
     task = Task(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from pathlib import Path, PurePosixPath
@@ -35,9 +36,11 @@ def skill_folder(repo: Repo, name: str) -> Path:
 
 
 def skill_names(repo: Repo) -> list[str]:
-    """Names of the skills in the working tree, sorted."""
+    """Names of the skills in the working tree, or in HEAD where there is none, sorted."""
     if repo.work_tree is None:
-        return []
+        files = repo.git("ls-tree", "-r", "-z", "--name-only", "HEAD", f"{FOLDER}/", check=False).stdout.split(b"\0")
+        paths = (PurePosixPath(os.fsdecode(file)) for file in files)
+        return sorted(path.parent.name for path in paths if path.name == "env.yaml" and len(path.parts) == 3)
     return sorted(path.parent.name for path in (repo.work_tree / FOLDER).glob("*/env.yaml"))
 
 

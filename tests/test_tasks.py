@@ -48,7 +48,7 @@ def test_every_format_gives_the_same_tasks(tmp_path: Path, name: str, text: str)
     [
         ("t.jsonl", '{"id": 1, "input": "x"}\n{oops\n', "t.jsonl:2: not valid JSON"),
         ("t.jsonl", '{"id": 1, "input": "x"}\n[1]\n', "t.jsonl:2: a task must be an object"),
-        ("t.jsonl", '{"input": "x"}\n', "t.jsonl:1: 'id' must be"),
+        ("t.jsonl", '{"input": "x"}\n', "t.jsonl:1: the task has no 'id'; it has input"),
         (
             "t.jsonl",
             '{"id": "a b", "input": "x"}\n',
@@ -72,7 +72,7 @@ def test_every_format_gives_the_same_tasks(tmp_path: Path, name: str, text: str)
         ("t.csv", 'id,input\n1,one\n2,"two\n', "t.csv:3: not valid CSV"),
         ("t.csv", "id,question\n1,one\n", "t.csv:1: the header has no column 'input'; it has: id, question"),
         ("t.csv", "id,input,id\n1,one,2\n", "t.csv:1: the header has the column 'id' twice"),
-        ("t.csv", "id,input\n,one\n", "t.csv:2: 'id' must be a single word"),
+        ("t.csv", "id,input\n,one\n", "t.csv:2: the task has no 'id'; it has input"),
         ("t.csv", "", "t.csv:1: the header has no column 'id'"),
         ("t.yaml", "- {id: 1\n", "t.yaml:2: not valid YAML"),
         ("t.yaml", "- id: 1\n  input: a\n  id: 2\n", "t.yaml:3: the key 'id' stands twice"),

@@ -64,9 +64,13 @@ def history_of(repo: Repo, spec: str) -> SkillHistory:
 
 
 def trained(history: SkillHistory) -> SkillHistory:
-    """The history, or RepositoryError when this skill has no training."""
+    """The history, or RepositoryError when this skill has no training; what is missing of it is said on stderr."""
     from skillgit.errors import RepositoryError
 
+    missing = history.missing()
     if history.tip() is None:
-        raise RepositoryError(f"skill '{history.name}' was never trained here", hint=f"skillgit train {history.name}")
+        what = missing or (f"skill '{history.name}' was never trained here", f"skillgit train {history.name}")
+        raise RepositoryError(what[0], hint=what[1])
+    if missing:
+        console.note(f"{missing[0]}: {missing[1]}")
     return history

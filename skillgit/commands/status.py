@@ -19,8 +19,8 @@ def run(
 
     Example: skillgit status dates
 
-    JSON: {skill, trained, run, epoch, step, last, finished, current, best, unchanged, moved_by_hand, test, lock}; without
-    NAME a list of them.
+    JSON: {skill, trained, missing, run, epoch, step, last, finished, current, best, outside, unchanged, moved_by_hand, test,
+    lock}; without NAME a list of them. missing is {what, next} where the branch or the journal of a training is not here.
     """
     from skillgit.inspecting import status
     from skillgit.views.runs import status_lines

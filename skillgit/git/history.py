@@ -54,6 +54,29 @@ class SkillHistory:
         """The commit that is deployed."""
         return self.repo.ref(self.best_ref)
 
+    def missing(self) -> tuple[str, str] | None:
+        """What is not here of a training that once was, and the command that brings it: the branch or the journal.
+
+        A plain clone has the branch without the journal, or under its remote's name only; a branch can be deleted.
+        """
+        tip, entry = self.tip(), self.journal.tip()
+        anew = f"skillgit train {self.name} --new-run goes on without"
+        if tip is None and entry is not None:
+            back = f"git branch skill/{self.name} {entry.current[:12]} brings it back"
+            forget = f"git update-ref -d {self.journal_ref} forgets the training"
+            return f"the branch skill/{self.name} is gone, its journal is here", f"{back}; {forget}"
+        if entry is not None:
+            return None
+        remotes = (ref.split("/")[2] for ref in self.repo.refs("refs/remotes/") if ref.endswith(f"/skill/{self.name}"))
+        remote = next(remotes, "")
+        if tip is None:
+            what = f"the training of '{self.name}' is at {remote}, not here"
+            return (what, f"skillgit sync {remote} fetches it; {anew}") if remote else None
+        if self.repo.git("log", "-1", "--first-parent", "--format=%H", "--grep=^Skill-Run: ", tip, "--").text.strip():
+            what = f"the branch skill/{self.name} was trained, but its journal and notes are not here"
+            return what, f"skillgit sync {remote or 'REMOTE'} fetches them; {anew}"
+        return None
+
     def start(self, rev: str = "HEAD") -> str:
         """The commit at which a new skill branch starts; RepositoryError with the next command when it cannot."""
         commit = self.repo.resolve(rev)

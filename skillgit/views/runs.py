@@ -60,7 +60,9 @@ def spend_lines(spend: Mapping[str, Any]) -> list[str]:
 
 def status_lines(data: Mapping[str, Any]) -> list[str]:
     """Where a training stands, and the next command."""
-    name = data["skill"]
+    name, missing = data["skill"], data["missing"]
+    if missing:
+        return [f"{name}: {missing['what']}", f"next: {missing['next']}"]
     if not data["trained"]:
         return [f"{name}: not trained yet", f"next: skillgit train {name}"]
     lines = [f"{name}: run {data['run']}, {_progress(data)}"]
@@ -80,6 +82,8 @@ def _progress(data: Mapping[str, Any]) -> str:
     said = f"{WORDS.get(last['action'], last['action'])}: {last['reason']}"
     if last["kind"] == "epoch":
         return f"after epoch {data['epoch']} ({said})"
+    if data["outside"]:
+        return f"after step {data['step']} and a change from outside ({said})"
     return f"after step {data['step']} ({said})" if data["step"] else f"at its start ({said})"
 
 

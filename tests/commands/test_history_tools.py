@@ -56,7 +56,7 @@ def test_revert_takes_back_what_hurts(loose: Path, capsys: Captured) -> None:
     assert "POISON" not in git(loose, "show", "skill/demo:skills/demo/SKILL.md")
     assert run(capsys, "fsck", "demo") == "demo: clean\n"
     assert main(["revert", f"demo@{commit}", *OFF]) == 1
-    assert "does not stand alone" in capsys.readouterr().err
+    assert "was taken back already, by" in capsys.readouterr().err
 
 
 def test_revert_of_what_helps_is_refused_by_the_gate_or_forced_past_it(loose: Path, capsys: Captured) -> None:

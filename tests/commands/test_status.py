@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from skillgit.__main__ import main
 from skillgit.git.lock import SkillLock
 from skillgit.git.repo import Repo
 from tests.commands.running import Captured, run, run_json
@@ -46,3 +49,24 @@ def test_every_skill_is_listed(untrained: Path, capsys: Captured) -> None:
         "demo: not trained yet\nnext: skillgit train demo\n\nother: not trained yet\nnext: skillgit train other\n"
     )
     assert [row["skill"] for row in run_json(capsys, "status")] == ["demo", "other"]
+
+
+def test_a_branch_that_was_deleted(trained: Path, capsys: Captured) -> None:
+    tip = git(trained, "rev-parse", "skill/demo")
+    git(trained, "checkout", "-q", "--detach")
+    git(trained, "branch", "-D", "skill/demo")
+    missing = run_json(capsys, "status", "demo")["missing"]
+    assert missing["what"] == "the branch skill/demo is gone, its journal is here"
+    assert missing["next"].startswith(f"git branch skill/demo {tip[:12]} brings it back")
+    for command in (["log", "demo"], ["train", "demo"]):
+        assert main(command) == 1
+        said = capsys.readouterr().err
+        assert "error: the branch skill/demo is gone, its journal is here\n" in said
+    git(trained, "branch", "skill/demo", tip[:12])
+    assert run_json(capsys, "status", "demo")["missing"] is None
+
+
+def test_a_bare_repository_lists_its_skills(trained: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(trained.parent, "clone", "--quiet", "--mirror", str(trained), "bare.git")
+    monkeypatch.chdir(trained.parent / "bare.git")
+    assert [(row["skill"], row["finished"]) for row in run_json(capsys, "status")] == [("demo", True)]

@@ -90,7 +90,7 @@ def test_a_file_without_a_last_newline_and_with_windows_lines_stays_one(file: Pa
         (new("x", input="rule 1: good "), "more.jsonl:2: task 'x' asks the same as 'good'"),
         (new("x", answer=""), "the judge passes an empty answer to 1 task (x)"),
         ({"id": "x", "input": "x"}, "without an answer to judge by: 1 task (x)"),
-        ({"id": "x"}, "more.jsonl:2: 'input' must be text"),
+        ({"id": "x"}, "more.jsonl:2: the task has no 'input'; it has id"),
         (new("x", draft=True), "more.jsonl:2: task 'x' is a draft that nobody has reviewed"),
         (new("x", split="exam"), "more.jsonl:2: unknown split 'exam'"),
     ],

@@ -137,7 +137,7 @@ def test_equal_text_is_never_measured_twice(repo: Make, tmp_path: Path, monkeypa
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "--quiet", str(root), str(clone))
     git(clone, "fetch", "--quiet", "origin", "refs/notes/*:refs/notes/*")
-    Training(clone, monkeypatch).run(WHOLE, world=measured.world())
+    Training(clone, monkeypatch).run(WHOLE, world=measured.world(), new_run=True)
     assert len(measured.worlds) == 5
     assert measured.twice() == []
     assert (

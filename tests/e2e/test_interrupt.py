@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a run in good order; a clone goes on where the original stands."""
+"""Ctrl-C, SIGTERM and a closed terminal end a run in good order; a clone goes on where the original stands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs signals")
 INTERRUPTED = 130
 
 
-@pytest.mark.parametrize("send", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("send", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_ends_a_run_in_good_order(tmp_path: Path, send: str) -> None:
     """In a call, and while git works: the step is whole or not there, and the same command goes on."""
     root, log = make(tmp_path / "r"), tmp_path / "log"

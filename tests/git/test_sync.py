@@ -249,3 +249,19 @@ def test_what_a_note_is_made_of() -> None:
     assert pieces("scores", '{"a": 1}\n{"b": 2}') == ['{"a": 1}\n', '{"b": 2}\n']
     assert pieces("rejected", "---\na: 1\n---\nb: 2\n") == ["---\na: 1\n", "---\nb: 2\n"]
     assert pieces("meta", "one\n\ntwo") == ["one\n\ntwo\n"]
+
+
+def test_a_plain_clone_is_told_where_its_training_is(clones: Clones, capsys: Captured) -> None:
+    clones.train(clones.a)
+    clones.sync(clones.a)
+    git(clones.b, "fetch", "--quiet")
+    clones.at(clones.b)
+    next_ = "skillgit sync origin fetches it; skillgit train demo --new-run goes on without"
+    assert run(capsys, "status", "demo") == f"demo: the training of 'demo' is at origin, not here\nnext: {next_}\n"
+    git(clones.b, "branch", "--quiet", "skill/demo", "origin/skill/demo")
+    assert main(["train", "demo"]) == 1
+    said = "error: the branch skill/demo was trained, but its journal and notes are not here\n"
+    assert capsys.readouterr().err.startswith(said)
+    git(clones.b, "branch", "--quiet", "-D", "skill/demo")
+    clones.sync(clones.b)
+    assert run_json(capsys, "status", "demo")["finished"]
