@@ -186,7 +186,7 @@ def test_any_environment_may_make_tasks_from_a_repository(
             "def make_tasks(repo):\n    return 1 / 0\n",
             "make_tasks() failed at mine.py:2 in make_tasks: ZeroDivisionError",
         ),
-        ("def make_tasks(repo):\n    return [{'id': 1}]\n", "mine.py: task 1: 'input' must be text"),
+        ("def make_tasks(repo):\n    return [{'id': 1}]\n", "mine.py: task 1: the task has no 'input'; it has id"),
         ("def make_tasks(repo):\n    return [{'id': 1, 'input': 'x'}]\n", "1 task is too few"),
     ],
 )
